@@ -1,0 +1,28 @@
+"""What the kernels beside this file compute, in float64 NumPy: one function per kernel, by the kernel's name.
+
+A function takes the kernel's tensors and scalars by name, float ones in float64, and gives the tensors that the kernel
+writes. Every tensor that it does not give must be left as it was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def saxpy(X: Array, Y: Array, a: float) -> dict[str, Array]:  # noqa: N803
+    return {"Y": a * X + Y}
+
+
+def scale(X: Array, Y: Array, alpha: float) -> dict[str, Array]:  # noqa: N803
+    return {"Y": alpha * X}
+
+
+def copy2d(A: Array, B: Array) -> dict[str, Array]:  # noqa: N803
+    return {"B": A}
+
+
+def gemm(A: Array, B: Array, C: Array, alpha: float, beta: float) -> dict[str, Array]:  # noqa: N803
+    return {"C": alpha * (A @ B) + beta * C}

@@ -1,0 +1,80 @@
+"""What the typed tree can say and lowering cannot do yet: one table and one walk that finds every place.
+
+Takes a `TypedKernel`, gives `PH401` diagnostics in a sink; nothing is lowered before the walk finds the tree clean,
+so the other `lower_*` modules meet supported nodes only. `NOT_YET` is the list's one home; `docs/spec.md` points here.
+"""
+
+from __future__ import annotations
+
+from ..diagnostics import Sink
+from ..ir.types import Tensor, Vec
+from . import typed as t
+from .walk import expressions, operands, statements
+
+NOT_YET: dict[str, str] = {
+    "builtin": "the builtin `{name}`",
+    "per_thread": "per-thread code (`ctx.{name}`)",
+    "vec": "a thread's own run (`vec`)",
+    "tile_point": "reading a point of the tile `{name}`",
+    "tile_point_store": "assigning a point of the tile `{name}`",
+    "tile_slice": "reading a slice of the tile `{name}`",
+    "tile_slice_store": "assigning through a slice of the tile `{name}`",
+    "run_time_length": "a slice of run-time length",
+}
+"""Construct -> how a diagnostic names it. A row disappears with the change that lowers the construct."""
+
+PER_THREAD = ("thread", "warp", "lane")
+Node = t.TExpr | t.TStmt | t.Range
+
+
+def report(kernel: t.TypedKernel, sink: Sink) -> None:
+    """Put one PH401 into `sink` for every construct of `kernel` that cannot be lowered yet."""
+    for stmt in statements(kernel.body):
+        nodes: list[Node] = [stmt]
+        while nodes:
+            node = nodes.pop()
+            here = _unsupported(node)
+            if here is None:
+                nodes += _below(node)
+                continue
+            # What is below would only repeat the finding: the arguments of a reduction, the offsets of a slice.
+            key, name = here
+            sink.error("PH401", f"not supported yet: {NOT_YET[key].format(name=name)}", node.span, "not compiled yet")
+
+
+def _below(node: Node) -> list[Node]:
+    """The subscripts and expressions directly below a node."""
+    match node:
+        case t.PointLoad(subs=subs) | t.SliceLoad(subs=subs):
+            return [*subs]
+        case t.PointStore(subs=subs, value=value) | t.SliceStore(subs=subs, value=value):
+            return [*subs, value]
+        case t.Range(start=start):
+            return [start]
+        case t.TStmt():
+            return [*expressions(node)]
+        case t.TExpr():
+            return [*operands(node)]
+
+
+def _unsupported(node: Node) -> tuple[str, str] | None:
+    """The row of NOT_YET that this one node falls under and the name to print, or None."""
+    match node:
+        case t.Call(name=name):
+            return "builtin", name
+        case t.CtxRef(name=name) if name in PER_THREAD:
+            return "per_thread", name
+        case t.PointLoad(base=base) if not isinstance(base.type, Tensor):
+            return "tile_point", base.name
+        case t.PointStore(base=base) if not isinstance(base.type, Tensor):
+            return "tile_point_store", base.name
+        case t.SliceLoad(base=base) if not isinstance(base.type, Tensor):
+            return "tile_slice", base.name
+        case t.SliceStore(base=base) if not isinstance(base.type, Tensor):
+            return "tile_slice_store", base.name
+        case t.Range(kind=kind, length=None) if kind != "point":
+            return "run_time_length", ""
+        case t.TExpr(type=Vec()):
+            return "vec", ""
+        case _:
+            return None

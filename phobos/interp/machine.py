@@ -1,0 +1,266 @@
+"""The meaning of every tile op, run for one CTA.
+
+A `Machine` holds the values of the SSA names; `MEANING` maps an op class to the function that gives its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..ir.core import Block, Op, Value
+from ..ir.tile_ops import (
+    Binary,
+    Broadcast,
+    Cast,
+    Compare,
+    Const,
+    Convert,
+    Dot,
+    Fma,
+    For,
+    GridSize,
+    If,
+    Iota,
+    Load,
+    LoadPoint,
+    ProgramId,
+    Require,
+    Reshape,
+    Select,
+    Splat,
+    Store,
+    StorePoint,
+    Unary,
+    While,
+    Yield,
+    element,
+    shape_of,
+)
+from . import elementwise
+from .memory import Access, InterpError, TrapError
+from .numbers import Array, cast, constant, fma, held
+
+OpT = TypeVar("OpT", bound=Op)
+Meaning = Callable[["Machine", Any], Sequence[Array]]
+MEANING: dict[type[Op], Meaning] = {}
+
+
+def means(cls: type[OpT]) -> Callable[[Callable[[Machine, OpT], Sequence[Array]]], Meaning]:
+    """Register what an op class means: its results, in order."""
+
+    def register(meaning: Callable[[Machine, OpT], Sequence[Array]]) -> Meaning:
+        MEANING[cls] = meaning
+        return meaning
+
+    return register
+
+
+@dataclass(eq=False)
+class Machine:
+    """One CTA: its place in the grid, the tensors, and the values so far."""
+
+    arrays: dict[Value, np.ndarray[Any, Any]]
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    index_bits: int
+    values: dict[Value, Array] = field(default_factory=dict)
+
+    def __getitem__(self, value: Value) -> Array:
+        return self.values[value]
+
+    def run(self, block: Block, arguments: Sequence[Array] = ()) -> tuple[Array, ...]:
+        """Run a block; what its `yield` hands over."""
+        self.values.update(zip(block.params, arguments, strict=True))
+        for op in block.ops:
+            if isinstance(op, Yield):
+                return tuple(self.values[v] for v in op.values)
+            meaning = MEANING.get(type(op))
+            if meaning is None:
+                raise InterpError(op, f"{op.name} is not a tile op, the interpreter has no meaning for it")
+            self.values.update(zip(op.results(), meaning(self, op), strict=True))
+        return ()
+
+    def index(self, number: int) -> Array:
+        """A number as an index value."""
+        return held_index(number, self.index_bits)
+
+    def numbers(self, values: tuple[Value, ...]) -> tuple[int, ...]:
+        return tuple(int(self.values[v]) for v in values)
+
+    def access(self, op: Load | Store | LoadPoint | StorePoint) -> Access:
+        guards = op.guards if isinstance(op, Load | Store) else ("",) * len(op.offsets)
+        offsets, extents = self.numbers(op.offsets), self.numbers(op.extents)
+        return Access(op, op.tensor, element(op.tensor.type), self.arrays[op.tensor], offsets, extents, guards)
+
+
+def held_index(number: int, bits: int) -> Array:
+    return np.int32(number) if bits == 32 else np.int64(number)
+
+
+# ---- scalars and elementwise ------------------------------------------------------------------------------------
+
+
+@means(Const)
+def _const(m: Machine, op: Const) -> Sequence[Array]:
+    return (constant(op.value, element(op.out.type), m.index_bits),)
+
+
+@means(ProgramId)
+def _program_id(m: Machine, op: ProgramId) -> Sequence[Array]:
+    return (m.index(m.block[op.axis]),)
+
+
+@means(GridSize)
+def _grid_size(m: Machine, op: GridSize) -> Sequence[Array]:
+    return (m.index(m.grid[op.axis]),)
+
+
+@means(Unary)
+def _unary(m: Machine, op: Unary) -> Sequence[Array]:
+    return (elementwise.unary(op.kind, np.asarray(m[op.a]), element(op.a.type)),)
+
+
+@means(Binary)
+def _binary(m: Machine, op: Binary) -> Sequence[Array]:
+    return (elementwise.binary(op.kind, np.asarray(m[op.a]), np.asarray(m[op.b]), element(op.a.type)),)
+
+
+@means(Compare)
+def _compare(m: Machine, op: Compare) -> Sequence[Array]:
+    return (elementwise.compare(op.kind, m[op.a], m[op.b]),)
+
+
+@means(Select)
+def _select(m: Machine, op: Select) -> Sequence[Array]:
+    return (np.where(m[op.cond], m[op.a], m[op.b]),)
+
+
+@means(Fma)
+def _fma(m: Machine, op: Fma) -> Sequence[Array]:
+    return (fma(m[op.a], m[op.b], m[op.c], element(op.out.type)),)
+
+
+@means(Cast)
+def _cast(m: Machine, op: Cast) -> Sequence[Array]:
+    return (cast(m[op.a], element(op.a.type), element(op.out.type), m.index_bits),)
+
+
+# ---- shapes -----------------------------------------------------------------------------------------------------
+
+
+@means(Splat)
+def _splat(m: Machine, op: Splat) -> Sequence[Array]:
+    return (np.full(shape_of(op.out.type), m[op.a]),)
+
+
+@means(Broadcast)
+def _broadcast(m: Machine, op: Broadcast) -> Sequence[Array]:
+    return (np.broadcast_to(m[op.a], shape_of(op.out.type)),)
+
+
+@means(Reshape)
+def _reshape(m: Machine, op: Reshape) -> Sequence[Array]:
+    return (np.reshape(m[op.a], shape_of(op.out.type)),)
+
+
+@means(Iota)
+def _iota(m: Machine, op: Iota) -> Sequence[Array]:
+    shape = shape_of(op.out.type)
+    along = np.arange(shape[op.axis], dtype=np.int32)
+    return (np.broadcast_to(along.reshape([-1 if a == op.axis else 1 for a in range(len(shape))]), shape),)
+
+
+@means(Convert)
+def _convert(m: Machine, op: Convert) -> Sequence[Array]:
+    return (m[op.a],)
+
+
+# ---- memory -----------------------------------------------------------------------------------------------------
+
+
+@means(Load)
+def _load(m: Machine, op: Load) -> Sequence[Array]:
+    return (m.access(op).load(shape_of(op.out.type)),)
+
+
+@means(Store)
+def _store(m: Machine, op: Store) -> Sequence[Array]:
+    m.access(op).store(m[op.value])
+    return ()
+
+
+@means(LoadPoint)
+def _load_point(m: Machine, op: LoadPoint) -> Sequence[Array]:
+    return (m.access(op).load_point(),)
+
+
+@means(StorePoint)
+def _store_point(m: Machine, op: StorePoint) -> Sequence[Array]:
+    m.access(op).store_point(m[op.value])
+    return ()
+
+
+# ---- contraction ------------------------------------------------------------------------------------------------
+
+
+@means(Dot)
+def _dot(m: Machine, op: Dot) -> Sequence[Array]:
+    elem = element(op.acc.type)
+    a, b = (cast(m[v], element(v.type), elem, m.index_bits) for v in (op.a, op.b))
+    if op.trans_b:
+        b = b.T
+    acc = m[op.acc]
+    if element(op.a.type).name == element(op.b.type).name == "f16" and elem.name == "f32":
+        # A product of two f16 numbers has 22 bits and an exponent that f32 has: exact, so the sum rounds alone.
+        for k in range(a.shape[1]):
+            acc = acc + a[:, k, None] * b[None, k, :]
+        return (acc,)
+    for k in range(a.shape[1]):
+        acc = fma(a[:, k, None], b[None, k, :], acc, elem)
+    return (acc,)
+
+
+# ---- control ----------------------------------------------------------------------------------------------------
+
+
+@means(Require)
+def _require(m: Machine, op: Require) -> Sequence[Array]:
+    if not m[op.cond]:
+        raise TrapError(op, f"trap: {op.text}")
+    return ()
+
+
+def _trips(m: Machine, op: For) -> Iterator[int]:
+    """Values of the loop variable. Python's integers do not wrap; a step that is not positive gives no trips."""
+    start, stop, step = m.numbers((op.start, op.stop, op.step))
+    return iter(range(start, stop, step) if step > 0 else ())
+
+
+@means(For)
+def _for(m: Machine, op: For) -> Sequence[Array]:
+    carried = tuple(m[v] for v in op.inits)
+    iv = held(element(op.start.type), m.index_bits)
+    for trip, number in enumerate(_trips(m, op)):
+        if op.part == "remainder" and trip > 0:
+            raise InterpError(op, "a remainder loop runs a second trip")
+        carried = m.run(op.body, (iv.type(number), *carried))
+    return carried
+
+
+@means(While)
+def _while(m: Machine, op: While) -> Sequence[Array]:
+    carried = tuple(m[v] for v in op.inits)
+    while True:
+        go_on, *passed = m.run(op.cond, carried)
+        if not go_on:
+            return passed
+        carried = m.run(op.body, passed)
+
+
+@means(If)
+def _if(m: Machine, op: If) -> Sequence[Array]:
+    return m.run(op.then if m[op.cond] else op.orelse)

@@ -1,0 +1,101 @@
+"""Loads and stores on the caller's arrays, with guards; an access that no guard masks must lie in the tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import Op, Value
+from ..ir.printer import print_op
+from ..ir.types import Scalar
+from .numbers import Array, held, to_held, to_stored
+
+
+class InterpError(Exception):
+    """What the kernel may not do: says the op and its place."""
+
+    def __init__(self, op: Op, message: str) -> None:
+        super().__init__(f"{op.span}: {message}\n  in {print_op(op)}")
+        self.op = op
+
+
+class TrapError(InterpError):
+    """A `require` whose condition is false: the launch broke a promise."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Access:
+    """One access of an op to a tensor, with every number known.
+
+    extents are what the op was given; they must be the array's.
+    """
+
+    op: Op
+    tensor: Value
+    elem: Scalar
+    array: np.ndarray[Any, Any]
+    offsets: tuple[int, ...]
+    extents: tuple[int, ...]
+    guards: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for axis, (given, actual) in enumerate(zip(self.extents, self.array.shape, strict=True)):
+            if given != actual:
+                self._fail(f"extent of axis {axis} of {self.tensor} is {actual}, the op takes {given}")
+
+    def _fail(self, message: str) -> None:
+        raise InterpError(self.op, message)
+
+    def _axes(self, shape: tuple[int, ...]) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+        """For each axis the coordinates that the access touches and their places in the tile."""
+        axes = []
+        for offset, extent, guard, length in zip(self.offsets, self.extents, self.guards, shape, strict=True):
+            at = offset + np.arange(length)
+            kept = np.ones(length, bool)
+            if guard in ("hi", "both"):
+                kept &= at < extent
+            if guard in ("lo", "both"):
+                kept &= at >= 0
+            axes.append((at[kept], np.flatnonzero(kept)))
+        if all(len(at) for at, _ in axes):  # else the guards of one axis mask the whole access
+            for axis, (at, _) in enumerate(axes):
+                self._check(axis, at)
+        return axes
+
+    def _check(self, axis: int, at: np.ndarray[Any, Any]) -> None:
+        extent = self.array.shape[axis]
+        outside = at[(at < 0) | (at >= extent)]
+        if len(outside):
+            where = f"axis {axis} of {self.tensor}"
+            guard = self.guards[axis] or "none"
+            self._fail(f"index {outside[0]} of {where} is outside its extent {extent} (guard there: {guard})")
+
+    def load(self, shape: tuple[int, ...]) -> Array:
+        """A tile of a shape; masked elements are 0."""
+        axes = self._axes(shape)
+        out = np.zeros(shape, held(self.elem))
+        if out.size and all(len(at) for at, _ in axes):
+            found = self.array[np.ix_(*(at for at, _ in axes))]
+            out[np.ix_(*(place for _, place in axes))] = to_held(found, self.elem)
+        return out
+
+    def store(self, values: Array) -> None:
+        """Write a tile; masked elements are skipped."""
+        axes = self._axes(values.shape)
+        if all(len(at) for at, _ in axes):
+            kept = values[np.ix_(*(place for _, place in axes))]
+            self.array[np.ix_(*(at for at, _ in axes))] = to_stored(kept, self.elem)
+
+    def load_point(self) -> Array:
+        self._points()
+        return to_held(self.array[self.offsets], self.elem)
+
+    def store_point(self, value: Array) -> None:
+        self._points()
+        self.array[self.offsets] = to_stored(value, self.elem)
+
+    def _points(self) -> None:
+        for axis, at in enumerate(self.offsets):
+            self._check(axis, np.array([at]))

@@ -1,0 +1,1 @@
+"""The tile IR: types, op classes, printer, parser, verifier, rewriter."""

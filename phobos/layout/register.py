@@ -1,0 +1,139 @@
+"""`Blocked`: lanes and warps in a grid over the tile, each holding small vectors, repeated until the tile is covered.
+
+For a [16, 8] tile, vector [1, 2], lanes [8, 4], warps [2, 1], order [1, 0] (each cell: warp.lane, two columns wide):
+
+         0,1   2,3   4,5   6,7
+    0    0.0   0.1   0.2   0.3
+    1    0.4   0.5   0.6   0.7
+    ..
+    8    1.0   1.1   1.2   1.3
+
+Along an axis the coordinate is ((repeat * warps + warp) * lanes + lane) * vector + v. `order` names the axes from the
+fastest-numbered to the slowest. On a replicated axis every lane, warp and register holds coordinate 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from .base import RegisterLayout
+
+
+@dataclass(frozen=True)
+class Blocked(RegisterLayout):
+    """See the module's drawing. All tuples have one entry per axis; lanes multiply to 32, warps to the CTA's warps."""
+
+    vector: tuple[int, ...]
+    lanes: tuple[int, ...]
+    warps: tuple[int, ...]
+    order: tuple[int, ...]
+    replicated: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        n = len(self.shape)
+        if not self.replicated:
+            object.__setattr__(self, "replicated", (0,) * n)
+        assert len(self.vector) == len(self.lanes) == len(self.warps) == len(self.order) == len(self.replicated) == n
+        assert sorted(self.order) == list(range(n))
+        assert prod(self.lanes) == 32, self.lanes
+
+    def __str__(self) -> str:
+        names = ["vector", "lanes", "warps", "order"] + ["replicated"] * any(self.replicated)
+        return f"blocked({', '.join(f'{name}={list(getattr(self, name))}' for name in names)})"
+
+    @cached_property
+    def repeats(self) -> tuple[int, ...]:
+        """How often the grid of threads is repeated along each axis."""
+        return tuple(
+            1 if rep else -(-s // (v * ln * w))
+            for s, v, ln, w, rep in zip(self.shape, self.vector, self.lanes, self.warps, self.replicated, strict=True)
+        )
+
+    @property
+    def registers(self) -> int:
+        return prod(self.repeats) * prod(self._vector)
+
+    @cached_property
+    def _vector(self) -> tuple[int, ...]:
+        return tuple(1 if rep else v for v, rep in zip(self.vector, self.replicated, strict=True))
+
+    @cached_property
+    def _offsets(self) -> tuple[tuple[int, ...], ...]:
+        spans = [v * ln * w for v, ln, w in zip(self._vector, self.lanes, self.warps, strict=True)]
+        out = []
+        for repeat in itertools.product(*map(range, self.repeats)):
+            for v in itertools.product(*map(range, self._vector)):
+                out.append(tuple(r * s + x for r, s, x in zip(repeat, spans, v, strict=True)))
+        return tuple(out)
+
+    def register_offset(self, register: int) -> tuple[int, ...]:
+        return self._offsets[register]
+
+    @cached_property
+    def register_at(self) -> dict[tuple[int, ...], int]:
+        """The register of each offset: the inverse of `register_offset`."""
+        return {o: r for r, o in enumerate(self._offsets)}
+
+    def place(self, lane: Any, warp: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """A thread's lane and warp coordinates, axis by axis (also on replicated axes)."""
+        n = len(self.shape)
+        lane_at, warp_at = [lane] * n, [warp] * n
+        for axis in self.order:
+            lane_at[axis], lane = _split(lane, self.lanes[axis], axis == self.order[-1])
+            warp_at[axis], warp = _split(warp, self.warps[axis], axis == self.order[-1])
+        return tuple(lane_at), tuple(warp_at)
+
+    def thread_base(self, lane: Any, warp: Any) -> tuple[Any, ...]:
+        lane_at, warp_at = self.place(lane, warp)
+        return tuple(
+            0 if rep or ln * w == 1 else (w_at * ln + l_at) * v
+            for w_at, l_at, ln, w, v, rep in zip(
+                warp_at, lane_at, self.lanes, self.warps, self.vector, self.replicated, strict=True
+            )
+        )
+
+    def collapsed(self, shape: tuple[int, ...]) -> Blocked:
+        """The layout of a tile that has extent 1 where this one does not: replicated along those axes."""
+        replicated = tuple(
+            int(bool(r) or (s == 1 and own != 1)) for r, s, own in zip(self.replicated, shape, self.shape, strict=True)
+        )
+        return Blocked(shape, self.vector, self.lanes, self.warps, self.order, replicated)
+
+    def reshaped(self, shape: tuple[int, ...]) -> Blocked:
+        """The layout after unit axes were added or dropped; the other axes keep their place."""
+        keep = [a for a, s in enumerate(self.shape) if s != 1]
+        into = [a for a, s in enumerate(shape) if s != 1]
+        assert [self.shape[a] for a in keep] == [shape[a] for a in into], (self.shape, shape)
+        n = len(shape)
+        vector, lanes, warps, replicated = [1] * n, [1] * n, [1] * n, [0] * n
+        move = dict(zip(keep, into, strict=True))
+        spare_lanes, spare_warps = 1, 1
+        for a in range(len(self.shape)):
+            if a in move:
+                b = move[a]
+                vector[b], lanes[b], warps[b] = self.vector[a], self.lanes[a], self.warps[a]
+                replicated[b] = self.replicated[a]
+            else:
+                spare_lanes *= self.lanes[a]
+                spare_warps *= self.warps[a]
+        order = [move[a] for a in self.order if a in move]
+        units = [b for b in range(n) if b not in into]
+        if spare_lanes * spare_warps > 1 and not units:
+            raise ValueError("no unit axis is left to carry the spare lanes")
+        if units:
+            slots = [a for a in self.order if a not in move]
+            first = bool(slots) and self.order.index(slots[0]) == 0 and len(self.order) > 1
+            lanes[units[0]], warps[units[0]] = spare_lanes, spare_warps
+            order = units + order if first else order + units
+        return Blocked(shape, tuple(vector), tuple(lanes), tuple(warps), tuple(order), tuple(replicated))
+
+
+def _split(value: Any, count: int, last: bool) -> tuple[Any, Any]:
+    """value % count and value // count, without arithmetic where the result is known."""
+    if count == 1:
+        return 0, value
+    return (value, 0) if last else (value % count, value // count)

@@ -1,0 +1,50 @@
+"""occupy: ask for as many resident blocks as a contraction's registers allow, when `@launch` does not say.
+
+Requires: form "staged". Ensures: a kernel with an FMA contraction has `min_blocks`, so that the assembler keeps to the
+registers that this many blocks leave it. Two blocks on a multiprocessor hide each other's barriers; left alone, the
+assembler takes more registers than the loop needs and only one fits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..diagnostics import Diagnostic, Severity
+from ..ir.cta_ops import DotFma
+from ..ir.kernel import Kernel
+from ..ir.types import Tile
+from ..layout.register import Blocked
+from .options import Options
+
+OTHER_REGISTERS = 32
+"""Addresses, counters and predicates beside accumulators and two sets of operand fragments, as seen in SASS."""
+
+
+def run(kernel: Kernel, options: Options) -> Kernel:
+    launch = kernel.attributes.launch
+    dots = [op for op in kernel.walk() if isinstance(op, DotFma)]
+    if launch.min_blocks is not None or not dots or kernel.attributes.registers or launch.max_regs:
+        return kernel
+    need = max(_registers(op) for op in dots)
+    blocks = options.target.registers_per_sm // (kernel.threads * need)
+    blocks = min(blocks, options.target.max_threads_per_sm // kernel.threads)
+    if blocks < 1:
+        return kernel
+    remark = Diagnostic(
+        Severity.REMARK,
+        "PR404",
+        f"{blocks} resident block{'s' if blocks > 1 else ''} asked for: about {need} registers a thread are needed",
+        dots[0].span,
+        help=("@launch(threads, min_blocks) chooses otherwise",),
+    )
+    attributes = dataclasses.replace(kernel.attributes, launch=dataclasses.replace(launch, min_blocks=blocks))
+    return kernel.replace(attributes=attributes, remarks=(*kernel.remarks, remark))
+
+
+def _registers(op: DotFma) -> int:
+    """Accumulators, and operand fragments of this step and the next."""
+    t = op.out.type
+    assert isinstance(t, Tile) and isinstance(t.layout, Blocked)
+    rows, cols = (r * v for r, v in zip(t.layout.repeats, t.layout.vector, strict=True))
+    words = max(t.elem.size_bytes // 4, 1)
+    return (rows * cols + 2 * (rows + cols)) * words + OTHER_REGISTERS

@@ -1,0 +1,231 @@
+"""sync: order every pair of conflicting accesses by different threads, and nothing else.
+
+Requires: form "packed". Ensures: between a write and another access of the same bytes by another thread stands a
+`sync`, along back edges too. Forward dataflow over pending accesses: an op that conflicts with one gets a `sync` before
+it, which clears them all; an op in a region that conflicts with what came before the region gets it before the region,
+so a barrier stands outside a loop where it can. Async copies count as unfinished until their `wait`.
+
+What is known not to conflict: slots of different phase in a multi-buffered loop (a phase falls by one from trip to
+trip), and accesses to a tensor by which every thread touches its own elements again; the latter leave a `sync` of scope
+"none" that says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from ..diagnostics import InternalError
+from ..ir.core import Block, Op, Value
+from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
+from ..ir.kernel import Fact, Kernel
+from ..ir.tile_ops import For, If, Load, LoadPoint, Store, StorePoint, While
+from ..ir.types import Buffer, Tile
+from .affine import Indices
+from .options import Options
+
+OLDEST = 16
+
+
+@dataclass(frozen=True)
+class Access:
+    """One pending access.
+
+    where: a buffer or a tensor. age: committed groups since an async write, -1 when not in flight.
+    own: the op, for telling that threads meet only their own elements; None once a back edge was crossed.
+    """
+
+    writes: bool
+    where: Value
+    phase: int = -1
+    age: int = -1
+    own: Load | Store | None = None
+    line: int = 0
+
+    @property
+    def in_flight(self) -> bool:
+        return self.age >= 0
+
+
+State = frozenset[Access]
+EMPTY: State = frozenset()
+
+
+def run(kernel: Kernel, options: Options) -> Kernel:
+    placer = _Placer(kernel)
+    ops, _ = placer.ops(kernel.body.ops, EMPTY)
+    return kernel.replace(body=Block(kernel.body.params, ops), used=kernel.used | frozenset(placer.used))
+
+
+class _Placer:
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.indices = Indices(kernel)
+        self.range: dict[Value, tuple[int, int]] = {}
+        self.used: set[Fact] = set()
+        for op in kernel.walk():
+            if isinstance(op, Alloc):
+                assert isinstance(op.out.type, Buffer)
+                self.range[op.out] = (op.offset_bytes, op.offset_bytes + op.out.type.size_bytes)
+
+    # ---- conflicts -----------------------------------------------------------------------------------------------
+
+    def _overlap(self, a: Access, b: Access) -> bool:
+        if a.where in self.range and b.where in self.range:
+            if a.where is b.where and a.phase >= 0 and b.phase >= 0 and a.phase != b.phase:
+                return False
+            (x0, x1), (y0, y1) = self.range[a.where], self.range[b.where]
+            return x0 < y1 and y0 < x1
+        if a.where in self.range or b.where in self.range:
+            return False
+        if a.where is b.where:
+            return True
+        return not (self._apart(a.where) or self._apart(b.where))
+
+    def _apart(self, tensor: Value) -> bool:
+        """A tensor that, by the launch's word, overlaps no other one that is written."""
+        fact = Fact("no_alias", tensor.name)
+        if fact in self.kernel.denied:
+            return False
+        self.used.add(fact)
+        return True
+
+    def _conflict(self, a: Access, b: Access) -> bool:
+        return (a.writes or b.writes) and self._overlap(a, b)
+
+    def _private(self, a: Access, b: Access) -> bool:
+        """Both touch the same elements with the same layout, so each thread meets only what is its own."""
+        if a.own is None or b.own is None or a.where is not b.where:
+            return False
+        x, y = _tile(a.own), _tile(b.own)
+        if x.layout != y.layout or x.shape != y.shape:
+            return False
+        return all(self.indices.same(p, q) for p, q in zip(a.own.offsets, b.own.offsets, strict=True))
+
+    # ---- dataflow ------------------------------------------------------------------------------------------------
+
+    def ops(self, ops: tuple[Op, ...], state: State) -> tuple[tuple[Op, ...], State]:
+        out: list[Op] = []
+        for op in ops:
+            inner = [x for o in _walk(op) for x in _accesses(o)]
+            clash = [(p, x) for p in state for x in inner if self._conflict(p, x)]
+            waiting = [(p, x) for p, x in clash if p.in_flight]
+            if waiting and not op.regions():
+                raise InternalError(
+                    f"sync: line {op.span.line} reads an async copy of line {waiting[0][0].line} that nothing waits for"
+                )
+            real = [(p, x) for p, x in clash if not p.in_flight and not self._private(p, x)]
+            if real:
+                out.append(
+                    Sync(scope="cta", why=self._why(*min(real, key=lambda r: (r[0].line, r[1].line))), span=op.span)
+                )
+                state = frozenset(p for p in state if p.in_flight)
+            elif clash and not waiting:
+                p, x = clash[0]
+                out.append(
+                    Sync(
+                        scope="none",
+                        why=f"{x.where.name}: each thread meets only its own elements of line {p.line}",
+                        span=op.span,
+                    )
+                )
+            made, state = self._op(op, state)
+            out.append(made)
+        return tuple(out), state
+
+    def _why(self, before: Access, after: Access) -> str:
+        name = before.where.name
+        did = "writes" if before.writes else "reads"
+        does = "writes" if after.writes else "reads"
+        same = name if after.where is before.where else f"{after.where.name}, which shares its bytes"
+        return f"line {before.line} {did} {name}, then line {after.line} {does} {same}"
+
+    def _op(self, op: Op, state: State) -> tuple[Op, State]:
+        if isinstance(op, Sync):
+            return op, frozenset(p for p in state if p.in_flight) if op.scope == "cta" else state
+        if isinstance(op, Commit):
+            return op, frozenset(
+                dataclasses.replace(p, age=min(p.age + 1, OLDEST)) if p.in_flight else p for p in state
+            )
+        if isinstance(op, Wait):
+            return op, frozenset(dataclasses.replace(p, age=-1) if p.age > op.pending else p for p in state)
+        if isinstance(op, If):
+            then, s1 = self.ops(op.then.ops, state)
+            orelse, s2 = self.ops(op.orelse.ops, state)
+            return op.replace(then=Block(op.then.params, then), orelse=Block(op.orelse.params, orelse)), s1 | s2
+        if isinstance(op, For):
+            rings = {w.buffer for w in op.body.ops if isinstance(w, Write | CopyAsync)}
+            rings |= {
+                w.buffer
+                for i in op.body.ops
+                if isinstance(i, If)
+                for w in i.then.ops
+                if isinstance(w, Write | CopyAsync)
+            }
+            body, after = self._loop(op.body, state, rings if op.stages > 1 else set())
+            return op.replace(body=body), frozenset(dataclasses.replace(p, phase=-1) for p in after)
+        if isinstance(op, While):
+            whole = Block(op.cond.params, (*op.cond.ops, *op.body.ops))
+            looped, after = self._loop(whole, state, set())
+            cut = looped.ops.index(op.cond.ops[-1])
+            return op.replace(
+                cond=Block(op.cond.params, looped.ops[: cut + 1]), body=Block(op.body.params, looped.ops[cut + 1 :])
+            ), after
+        return op, state | frozenset(_accesses(op))
+
+    def _loop(self, body: Block, state: State, rings: set[Value]) -> tuple[Block, State]:
+        """Go round until nothing new arrives at the top."""
+        entry = state
+        ops = body.ops
+        for _ in range(4 * OLDEST):
+            ops, end = self.ops(body.ops, entry)
+            top = entry | frozenset(self._next_trip(p, body, rings) for p in end)
+            if top == entry:
+                return Block(body.params, ops), entry | end
+            entry = top
+        raise InternalError("sync: the pending accesses of a loop do not settle")
+
+    def _next_trip(self, p: Access, body: Block, rings: set[Value]) -> Access:
+        if p.where in rings and p.phase >= 0:
+            t = p.where.type
+            assert isinstance(t, Buffer)
+            p = dataclasses.replace(p, phase=(p.phase - 1) % t.slots)
+        if p.own is not None:
+            p = dataclasses.replace(p, own=None) if self._varies(p.own, body) else p
+        return p
+
+    def _varies(self, op: Load | Store, body: Block) -> bool:
+        """Whether an offset changes from trip to trip."""
+        inside = set(body.params) | {r for o in body.walk() for r in o.results()}
+        return any(a in inside for v in op.offsets for a, _ in self.indices.affine(v).terms)
+
+
+def _tile(op: Load | Store) -> Tile:
+    t = op.out.type if isinstance(op, Load) else op.value.type
+    assert isinstance(t, Tile)
+    return t
+
+
+def _walk(op: Op) -> list[Op]:
+    return [op, *(o for b in op.regions() for o in b.walk())]
+
+
+def _accesses(op: Op) -> list[Access]:
+    line = op.span.line
+    if isinstance(op, Load):
+        return [] if op.invariant else [Access(False, op.tensor, own=op, line=line)]
+    if isinstance(op, Store):
+        return [Access(True, op.tensor, own=op, line=line)]
+    if isinstance(op, LoadPoint):
+        return [] if op.invariant else [Access(False, op.tensor, line=line)]
+    if isinstance(op, StorePoint):
+        return [Access(True, op.tensor, line=line)]
+    if isinstance(op, CopyAsync):
+        return [Access(True, op.buffer, op.phase, 0, line=line)]
+    if isinstance(op, Write):
+        return [Access(True, op.buffer, op.phase, line=line)]
+    if isinstance(op, Read):
+        return [Access(False, op.buffer, op.phase, line=line)]
+    if isinstance(op, DotFma):
+        return [Access(False, op.a, op.a_phase, line=line), Access(False, op.b, op.b_phase, line=line)]
+    return []

@@ -1,0 +1,128 @@
+"""Runs a kernel's LLVM IR, as `emit` writes it, on this machine's processor: one thread for each thread of a block.
+
+The few NVPTX intrinsics are given bodies: special registers become parameters, the barrier is a `threading.Barrier`, an
+asynchronous copy copies at once. Tensors end where a page ends, before one that cannot be touched, so that an access
+past the last element ends the process. Shared memory is filled with ones before each block.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import mmap
+import re
+import threading
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+
+from phobos.codegen import emit, shared_bytes
+from phobos.ir.kernel import Kernel
+from phobos.target import target
+
+PAGE = mmap.PAGESIZE
+PROT_NONE = 0
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+BARRIER = ctypes.CFUNCTYPE(None)
+REGISTERS = ("tid.x", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z")
+
+BODIES = """
+declare void @llvm.memcpy.p3.p1.i32(ptr addrspace(3), ptr addrspace(1), i32, i1)
+declare void @llvm.memset.p3.i32(ptr addrspace(3), i8, i32, i1)
+declare float @llvm.exp2.f32(float)
+declare float @llvm.log2.f32(float)
+declare float @llvm.sqrt.f32(float)
+define void @cpu.cp.async.commit.group() { ret void }
+define void @cpu.cp.async.wait.group(i32 %n) { ret void }
+define void @cpu.bar.warp.sync(i32 %mask) { ret void }
+define float @cpu.ex2.approx.f32(float %x) { %r = call float @llvm.exp2.f32(float %x) ret float %r }
+define float @cpu.lg2.approx.f(float %x) { %r = call float @llvm.log2.f32(float %x) ret float %r }
+define float @cpu.rsqrt.approx.f(float %x) { %s = call float @llvm.sqrt.f32(float %x) %r = fdiv float 1.0, %s ret float %r }
+"""
+
+
+def copies() -> str:
+    """cp.async of each size, with and without the number of bytes that are read."""
+    text = ""
+    for how, size in (("ca", 4), ("ca", 8), ("ca", 16), ("cg", 16)):
+        name = f"@cpu.cp.async.{how}.shared.global.{size}"
+        arguments = "ptr addrspace(3) %d, ptr addrspace(1) %s"
+        text += f"""
+define void {name}.s({arguments}, i32 %n) {{
+  call void @llvm.memset.p3.i32(ptr addrspace(3) %d, i8 0, i32 {size}, i1 false)
+  call void @llvm.memcpy.p3.p1.i32(ptr addrspace(3) %d, ptr addrspace(1) %s, i32 %n, i1 false)
+  ret void
+}}
+define void {name}({arguments}) {{
+  call void {name}.s({arguments}, i32 {size})
+  ret void
+}}
+"""
+    return text
+
+
+def translated(text: str, shared: int) -> str:
+    """The module with NVPTX's intrinsics replaced, ready for the host's back end."""
+    text = re.sub(r'"nvvm\.\w+"="\d+"', "", text).replace("ptx_kernel ", "")
+    text = re.sub(r"^target .*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^declare .*@llvm\.nvvm\..*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.([\w.]+)\(\)", r"add i32 %cpu.\1, 0", text)
+    text = re.sub(r"@llvm\.nvvm\.barrier\.cta\.sync\.aligned\.all\(i32 0\)", "%cpu.barrier()", text)
+    text = re.sub(r"^@smem = .*$", f"@smem = addrspace(3) global [{shared} x i8] zeroinitializer, align 128", text, flags=re.M)
+    text = text.replace("@llvm.nvvm.", "@cpu.")
+    hidden = "ptr %cpu.barrier, " + ", ".join(f"i32 %cpu.{r}" for r in REGISTERS)
+    text = re.sub(r"^(define void @\w+\()", rf"\1{hidden}, ", text, count=1, flags=re.MULTILINE)
+    return text + BODIES + copies()
+
+
+class Guarded:
+    """A copy of an array that ends at the end of a page, with a page behind it that must not be touched."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        pages = -(-max(array.nbytes, 1) // PAGE)
+        self._map = mmap.mmap(-1, (pages + 1) * PAGE)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        assert LIBC.mprotect(start + pages * PAGE, PAGE, PROT_NONE) == 0
+        self.offset = pages * PAGE - array.nbytes
+        self.address = start + self.offset
+        self.array = np.frombuffer(self._map, array.dtype, array.size, self.offset).reshape(array.shape)
+        self.array[...] = array
+
+
+def run(
+    kernel: Kernel, grid: tuple[int, ...], tensors: list[np.ndarray[Any, Any]], dims: list[int], scalars: tuple[Any, ...] = ()
+) -> list[np.ndarray[Any, Any]]:
+    """Launch a synced kernel; scalars are ctypes values. Gives the tensors as the kernel left them."""
+    text = emit(kernel, target("sm_80"), 32, kernel.span.source)
+    shared, _ = shared_bytes(kernel)
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    module = binding.parse_assembly(translated(text, max(shared, 1)))
+    module.verify()
+    features = binding.get_host_cpu_features().flatten()
+    machine = binding.Target.from_default_triple().create_target_machine(cpu=binding.get_host_cpu_name(), features=features)
+    with binding.create_mcjit_compiler(module, machine) as engine:
+        engine.finalize_object()
+        guarded = [Guarded(t) for t in tensors]
+        hidden = [BARRIER, *[ctypes.c_int32] * len(REGISTERS)]
+        arguments = [*(g.address for g in guarded), *dims, *(s.value for s in scalars)]
+        types = [*[ctypes.c_void_p] * len(tensors), *[ctypes.c_int32] * len(dims), *(type(s) for s in scalars)]
+        function = ctypes.CFUNCTYPE(None, *hidden, *types)(engine.get_function_address(kernel.name))
+        smem = engine.get_global_value_address("smem") if shared else 0
+        gx, gy, gz = (*grid, 1, 1)[:3]
+        for z, y, x in itertools.product(range(gz), range(gy), range(gx)):
+            if shared:
+                ctypes.memset(smem, 0xFF, shared)
+            barrier = threading.Barrier(kernel.threads)
+            wait = BARRIER(lambda barrier=barrier: barrier.wait() and None)
+            threads = [
+                threading.Thread(target=function, args=(wait, tid, x, y, z, gx, gy, gz, *arguments))
+                for tid in range(kernel.threads)
+            ]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+    return [g.array.copy() for g in guarded]
