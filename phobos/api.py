@@ -37,7 +37,7 @@ def compile(
     if index_bits not in (None, 32, 64):
         raise ValueError(f"index_bits is 32 or 64, not {index_bits!r}")
     unit = Unit(_source(src))
-    _check_names(unit, constants)
+    check_names(unit, constants)
     unit.check(constants)
     chosen = target_named(target) if isinstance(target, str) else target
     return Module(unit, chosen or target_at_hand() or target_named(DEFAULT), index_bits, constants)
@@ -61,6 +61,12 @@ class Module:
             raise AttributeError(f"{self._unit.source.name} has no kernel '{name}'; its kernels: {there}")
         found: KernelHandle = handle
         return found
+
+    def __getitem__(self, name: str) -> KernelHandle:
+        """The kernel called `name`, also where the module has an attribute of that name."""
+        if name not in self._handles:
+            raise KeyError(name)
+        return self._handles[name]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.kernels})
@@ -117,7 +123,7 @@ class KernelHandle:
 
     def configured(self, **constants: int) -> KernelHandle:
         """The same kernel with other constants."""
-        _check_names(self._unit, constants, (self.name,))
+        check_names(self._unit, constants, (self.name,))
         merged = {**self.constants, **constants}
         return KernelHandle(self._unit, self.name, self.target, self._index_bits, merged)
 
@@ -139,8 +145,8 @@ class KernelHandle:
         _runtime("launch").call(self, args, grid, stream, check)
 
     def tune(self, *args: Any, grid: int | Sequence[int] | None = None) -> Any:
-        """Time every choice of the `@autotune` constants on these arguments; `.best` of the result is the fastest's
-        handle. The tensors that the kernel writes hold no result afterwards."""
+        """Time every choice of the `@autotune` constants on these arguments, fastest first in the table that it gives;
+        `.best.kernel` is the fastest's handle. The tensors that the kernel writes hold no result afterwards."""
         return _runtime("tune").tune(self, args, grid)
 
     @cached_property
@@ -186,7 +192,7 @@ def _source(src: str | Path) -> Source:
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
-def _check_names(unit: Unit, constants: Mapping[str, int], kernels: tuple[str, ...] = ()) -> None:
+def check_names(unit: Unit, constants: Mapping[str, int], kernels: tuple[str, ...] = ()) -> None:
     """Raise PH503 for constants that no kernel declares."""
     declared = {kernel: tuple(unit.constants(kernel)) for kernel in kernels or unit.kernels}
     names = dict.fromkeys(c for own in declared.values() for c in own)

@@ -30,8 +30,8 @@ from .passes import run as run_passes
 from .source import Source
 from .target import Target
 
-TAKEN = ("PR402",)
-"""Remarks of the series PR4xx that tell of a fast path that was taken."""
+TAKEN = ("PR402", "PR404")
+"""Remarks of the series PR4xx that tell of a choice made, not of a fast path not taken."""
 Observer = Callable[[str, Kernel], None]
 """Told each form of the tile IR by name, as `passes.run` does."""
 

@@ -84,7 +84,7 @@ class Array:
     def overlaps(self, other: Array) -> bool:
         """Whether the address ranges meet, in the same kind of memory."""
         (a, b), (c, d) = self.bytes, other.bytes
-        return self.on_device == other.on_device and a < d and c < b
+        return self.on_device == other.on_device and max(a, c) < min(b, d)
 
     def __str__(self) -> str:
         return f"{self.library} array of {self.elem}, shape {self.shape}"

@@ -21,6 +21,7 @@ from phobos.ir.types import Scalar
 from .arrays import Array, NotAnArrayError, adapt, is_torch
 
 Number = int | float | bool
+FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
 # What an array of another element type may stand for: the bits are the same. NumPy has no bfloat16.
 STANDS_FOR = {"bf16": ("u16",)}
@@ -163,7 +164,7 @@ def rounded(kind: Scalar, value: float) -> float:
     with np.errstate(over="ignore"):
         if kind.name == "bf16":
             return float((np.uint32(bf16_bits(value)) << np.uint32(16)).view(np.float32))
-        return float({"f16": np.float16, "f32": np.float32, "f64": np.float64}[kind.name](value))
+        return float(FLOATS[kind.name](value))
 
 
 def bf16_bits(value: float) -> int:

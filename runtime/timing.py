@@ -1,4 +1,4 @@
-"""How long launches take on the GPU, by CUDA events: bursts of back-to-back launches, and the median over the bursts."""
+"""How long launches take on the GPU, by CUDA events: bursts of back-to-back launches, and the median over bursts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from . import device
 
 BURST_MS = 4.0
-"""A burst is this long or longer, so that the clock's half microsecond and the first launch's latency are small in it."""
+"""A burst is this long or longer: the clock's half microsecond and the first launch's latency are small in it."""
 
 
 @dataclass(frozen=True)

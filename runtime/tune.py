@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from phobos.diagnostics import CompileError
-from phobos.errors import LaunchError
+from phobos.errors import CudaError, LaunchError
 
 from . import device
 from .launch import Launchable, Prepared
@@ -99,4 +99,8 @@ def _try(
         return Trial(constants, kernel, None, f"{first.code}: {first.message}")
     except LaunchError as error:
         return Trial(constants, kernel, None, str(error))
+    except CudaError as error:
+        if error.name != "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES":  # the others leave nothing to go on with
+            raise
+        return Trial(constants, kernel, None, error.name)
     return Trial(constants, kernel, timing, "", linked.registers, linked.spill_stores)

@@ -1,4 +1,4 @@
-"""`build FILE`: compile kernels for targets, print the report or write what was asked for.
+"""`build FILE`: compile kernels for targets, print the report, write what was asked for.
 
 A `.ph` file goes through the whole compiler; a `.tile` file (a form that `--emit` printed) goes on from its form. When
 a pass fails, the forms before it that were asked for are written all the same.
@@ -6,16 +6,16 @@ a pass fails, the forms before it that were asked for are written all the same.
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
+from ..api import check_names
 from ..compiler import Unit
 from ..diagnostics import CompileError, Diagnostic, Severity
 from ..ir.kernel import Kernel
 from ..source import Source
 from ..target import Target
 from .console import Console
-from .inputs import LAST, Input, PhInput, TileInput, form_text
+from .inputs import LAST, Input, Made, PhInput, TileInput, form_text
 from .options import FORMS, Command, UsageError
 from .source import read, selected, targets
 
@@ -62,6 +62,7 @@ def build(options: Command, console: Console) -> int:
             said.update(shown)
             for kind in emits:
                 writer.write(made.name, target, kind, made.product(kind))
+            writer.summary(made)
             if options.time:
                 console.times(f"{made.name} for {target}", made.times_ms)
     return failures
@@ -86,7 +87,7 @@ class _Writer:
 
     def __init__(self, emits: tuple[str, ...], out: Path | None, console: Console, titles: bool) -> None:
         self._emits, self._out, self._console = emits, out, console
-        self._titles = titles and any(e != "report" for e in emits)
+        self._titles = titles and out is None and any(e != "report" for e in emits)
         self._printed = False
         if out is not None:
             try:
@@ -104,7 +105,12 @@ class _Writer:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-        self._console.line(str(path))
+        self._console.note(f"wrote {path}")
+
+    def summary(self, made: Made) -> None:
+        """Beside files, the report for who sits at the terminal, where code was made."""
+        if self._out is not None and made.compiled:
+            self._print("", "report", str(made.product("report")))
 
     def _print(self, title: str, kind: str, content: str) -> None:
         if self._titles:
@@ -136,15 +142,12 @@ def _inputs(source: Source, options: Command, console: Console) -> list[Input]:
 
 def _known_constants(unit: Unit, names: tuple[str, ...], options: Command, console: Console) -> None:
     """A constant that no kernel declares is an error; a value that its list lacks is worth a note."""
+    check_names(unit, dict(options.constants), names)
     declared: dict[str, set[int]] = {}
     for name in names:
         for constant, values in unit.constants(name).items():
             declared.setdefault(constant, set()).update(values)
     for constant, value in options.constants:
-        if constant not in declared:
-            near = difflib.get_close_matches(constant, declared, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(declared) or 'none'}"
-            raise UsageError(f"--set {constant}: no such constant in {', '.join(names)}; {hint}")
         if value not in declared[constant]:
             listed = ", ".join(map(str, sorted(declared[constant])))
             console.note(f"{constant} = {value} is not among the values of @autotune: {listed}")

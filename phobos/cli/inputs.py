@@ -48,6 +48,11 @@ class Made:
         self.name = kernel.name
 
     @property
+    def compiled(self) -> bool:
+        """Whether there is code, not IR alone."""
+        return self._artifact is not None
+
+    @property
     def remarks(self) -> tuple[Diagnostic, ...]:
         return self._artifact.remarks if self._artifact else self._kernel.remarks
 

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import runline
+from ..api import KernelHandle
 from ..compiler import Unit, index_width
 from ..diagnostics import CompileError
+from ..errors import CudaError, LaunchError
 from ..interp import InterpError, TrapError
 from ..interp import run as interpret
-from ..ir.kernel import Kernel
-from ..passes import Options as PassOptions
-from ..passes import run as run_passes
 from ..runline import Inputs, RunLine, RunLineError
 from ..source import Source
 from ..target import DEFAULT, Target, target
 from .console import Console
 from .options import Command, UsageError
-from .source import read, selected
+from .source import at_hand, read, selected
 
 Results = Mapping[str, Any]
 
@@ -55,7 +54,7 @@ def _run_kernel(
     for line in own:
         try:
             _run_line(line, runner, options)
-        except (WrongError, InterpError, TrapError) as error:
+        except (WrongError, InterpError, TrapError, LaunchError, CudaError) as error:
             console.line(f"{name} kernel: failed: {error}")
             console.line(f"  {line.span.source.name}:{line.span.line}: // run: {line.span.text}")
             return True
@@ -69,11 +68,11 @@ def _run_kernel(
 
 def _run_line(line: RunLine, runner: Runner, options: Command) -> None:
     try:
-        constants = line.constants(runner.unit.constants(line.kernel))
-        kernel = runner.kernel(line, constants)
+        handle = runner.handle(line)
+        kernel = handle.meaning
         inputs = runline.make_inputs(kernel, line)
         want = runline.expected(kernel, _reference(options, line), inputs)
-        got = runner.results(kernel, line, constants, inputs)
+        got = runner.run(handle, line, inputs)
     except RunLineError as error:
         raise UsageError(str(error)) from None
     verdict = runline.judge(kernel, line, want, inputs, got)
@@ -90,28 +89,40 @@ def _reference(options: Command, line: RunLine) -> runline.Reference:
 
 
 class Runner:
-    """Runs a kernel through the interpreter."""
+    """Runs kernels through the interpreter."""
 
     def __init__(self, unit: Unit, chip: Target, index_bits: int | None) -> None:
         self.unit, self.chip, self.index_bits = unit, chip, index_bits
 
-    def kernel(self, line: RunLine, constants: dict[str, int]) -> Kernel:
-        """The kernel at the line's constants, with its grid inferred."""
-        built = self.unit.built(line.kernel, constants)
-        bits = index_width(built.attributes, self.chip, self.index_bits)
-        return run_passes(built, PassOptions(target=self.chip, index_bits=bits), stop_after="facts")
+    def handle(self, line: RunLine) -> KernelHandle:
+        """The kernel at the line's constants."""
+        constants = line.constants(self.unit.constants(line.kernel))
+        return KernelHandle(self.unit, line.kernel, self.chip, self.index_bits, constants)
 
-    def results(self, kernel: Kernel, line: RunLine, constants: dict[str, int], inputs: Inputs) -> Results:
+    def run(self, handle: KernelHandle, line: RunLine, inputs: Inputs) -> Results:
         """What the tensors hold after the run; the inputs stay as they are."""
+        kernel = handle.meaning
         grid = runline.launch_grid(kernel, line, inputs.dims)
         arrays = {name: array.copy() for name, array in inputs.tensors.items()}
-        bits = index_width(kernel.attributes, self.chip, self.index_bits)
-        interpret(kernel, arrays, inputs.scalars, grid, bits)
+        interpret(kernel, arrays, inputs.scalars, grid, index_width(kernel.attributes, self.chip, self.index_bits))
+        return arrays
+
+
+class GpuRunner(Runner):
+    """Runs kernels on the GPU."""
+
+    def run(self, handle: KernelHandle, line: RunLine, inputs: Inputs) -> Results:
+        arrays = {name: array.copy() for name, array in inputs.tensors.items()}
+        values: Results = {**arrays, **inputs.scalars}
+        handle(*(values[p.name] for p in handle.signature.params), grid=line.grid)
         return arrays
 
 
 def _runner(unit: Unit, options: Command, console: Console) -> Runner:
     """The GPU where there is one, else the interpreter, which is said."""
-    chip = target(options.targets[0]) if options.targets else None
+    there = at_hand()
+    chip = target(options.targets[0]) if options.targets else there or target(DEFAULT)
+    if there is not None:
+        return GpuRunner(unit, chip, options.index_bits)
     console.note("no GPU: the kernels run through the interpreter of the tile IR")
-    return Runner(unit, chip or target(DEFAULT), options.index_bits)
+    return Runner(unit, chip, options.index_bits)

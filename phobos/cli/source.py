@@ -40,5 +40,11 @@ def targets(names: tuple[str, ...]) -> tuple[Target, ...]:
 
 
 def at_hand() -> Target | None:
-    """The target of this machine's GPU."""
-    return None
+    """The target of this machine's GPU; None without one that Phobos knows."""
+    from ..api import target_at_hand
+    from ..errors import CudaError, LaunchError
+
+    try:
+        return target_at_hand()
+    except (CudaError, LaunchError):
+        return None

@@ -184,12 +184,18 @@ def _results(f: Function, outs: Sequence[Value], cells: Sequence[Cell]) -> None:
 def _unroll(f: Function, branch: LLVM, op: Op, count: int) -> None:
     """An unroll count that was asked for; loops over tiles are whole already and stay as they are."""
     if count > 1:
-        hint = ["llvm.loop.unroll.count", I32(count)]
+        _hint(f, branch, ["llvm.loop.unroll.count", I32(count)])
     elif any(isinstance(r.type, Tile) for r in op.results()) or any(
         isinstance(inner, DotFma) for region in op.regions() for inner in region.walk()
     ):
-        hint = ["llvm.loop.unroll.disable"]
-    else:
-        return
+        keep_rolled(f, branch)
+
+
+def keep_rolled(f: Function, branch: LLVM) -> None:
+    """Ask that the loop that a branch closes is not unrolled, neither by LLVM nor by the assembler."""
+    _hint(f, branch, ["llvm.loop.unroll.disable"])
+
+
+def _hint(f: Function, branch: LLVM, hint: list[object]) -> None:
     nodes = [f.module.add_metadata(hint)]
     branch.set_metadata("llvm.loop", LoopMetadata(f.module, nodes, name=str(len(f.module.metadata))))

@@ -80,7 +80,7 @@ class PyNvJitLink:
     @cached_property
     def version(self) -> str:
         major, minor = self._module.nvjitlink_version()
-        return f"{major}.{minor} (pynvjitlink {importlib.metadata.version('pynvjitlink-cu12')})"
+        return f"{major}.{minor} (pynvjitlink {distribution_version('pynvjitlink-cu12')})"
 
     def link(self, ptx: str, target: Target, name: str, max_regs: int | None = None) -> LinkResult:
         try:
@@ -115,7 +115,7 @@ class NvJitLink:
     def version(self) -> str:
         version = tuple(self._module.version())
         if version == WANTED and wheel_library() is not None:
-            return importlib.metadata.version("nvidia-nvjitlink-cu12")
+            return distribution_version("nvidia-nvjitlink-cu12")
         return ".".join(map(str, version))
 
     def link(self, ptx: str, target: Target, name: str, max_regs: int | None = None) -> LinkResult:
@@ -192,6 +192,14 @@ def _available() -> str:
     return PyNvJitLink.name
 
 
+def distribution_version(name: str) -> str:
+    """The version of an installed package, "unknown" for one that was only put on the path."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
 @cache
 def wheel_library() -> Path | None:
     """libnvJitLink.so.12 of the wheel nvidia-nvjitlink-cu12, if that is installed."""
@@ -208,7 +216,8 @@ def wheel_library() -> Path | None:
 
 def options(target: Target, max_regs: int | None) -> tuple[str, ...]:
     """What the linker is asked for, besides its defaults (-O3; the line table comes from .loc by itself)."""
-    asked = (f"-arch={target.name}", "-Xptxas=-v")
+    # Without -no-cache a driver serves the same PTX from its compute cache the second time, and then there is no log.
+    asked = (f"-arch={target.name}", "-Xptxas=-v", "-no-cache")
     return asked if max_regs is None else (*asked, f"-maxrregcount={max_regs}")
 
 

@@ -154,9 +154,10 @@ def _pow(f: Function, a: LLVM, b: LLVM) -> LLVM:
     whole = f.b.fcmp_ordered("==", floor(f, b), b)
     halved = f.b.fmul(b, half)
     odd = f.b.and_(whole, f.b.fcmp_unordered("!=", floor(f, halved), halved))
-    negative = f.b.fcmp_ordered("<", a, zero)
+    negative = f.b.icmp_signed("<", f.b.bitcast(a, f.type(I32)), constant(f.type(I32), 0))
     power = f.b.select(f.b.and_(negative, odd), f.b.fneg(power), power)
-    broken = f.b.and_(negative, f.b.not_(whole))
+    finite = f.b.fcmp_ordered("<", size, constant(a.type, math.inf))
+    broken = f.b.and_(f.b.and_(f.b.fcmp_ordered("<", a, zero), finite), f.b.not_(whole))
     power = f.b.select(broken, constant(a.type, math.nan), power)
     # |a| = 1 times an infinite or NaN exponent would give lg2(1) * inf = NaN.
     trivial = f.b.or_(f.b.fcmp_ordered("==", b, zero), f.b.fcmp_ordered("==", a, one))
@@ -188,24 +189,24 @@ def _binary_int(f: Function, kind: str, elem: Scalar, a: LLVM, b: LLVM) -> LLVM:
 
 
 def _divide(f: Function, kind: str, signed: bool, a: LLVM, b: LLVM) -> LLVM:
-    """Toward zero. x / 0 and MIN / -1 are undefined in LLVM, so it never sees them: x / 0 is x / 1, MIN / -1 wraps."""
+    """Toward zero. x / 0 and MIN / -1 are undefined in LLVM, so it never sees them.
+
+    The language leaves x / 0 open; here it is 0 and x % 0 is x, as in the interpreter. MIN / -1 wraps.
+    """
     zero, one, minus = (constant(b.type, x) for x in (0, 1, -1))
+    divide = {("div", True): f.b.sdiv, ("div", False): f.b.udiv, ("rem", True): f.b.srem, ("rem", False): f.b.urem}
     known = integer(b)
-    if known == 0:
-        return zero
-    if known is not None and not (signed and known == -1):
-        divisor = b
-    else:
-        bad = f.b.icmp_unsigned("==", b, zero)
-        if signed:
-            bad = f.b.or_(bad, f.b.icmp_unsigned("==", b, minus))
-        divisor = f.b.select(bad, one, b)
+    if known is not None and known != 0 and not (signed and known == -1):
+        return divide[kind, signed](a, b)
+    is_zero = f.b.icmp_unsigned("==", b, zero)
+    is_minus = f.b.icmp_unsigned("==", b, minus) if signed else None
+    unsafe = is_zero if is_minus is None else f.b.or_(is_zero, is_minus)
+    result = divide[kind, signed](a, f.b.select(unsafe, one, b))
     if kind == "rem":
-        return f.b.srem(a, divisor) if signed else f.b.urem(a, divisor)
-    quotient = f.b.sdiv(a, divisor) if signed else f.b.udiv(a, divisor)
-    if divisor is b or not signed:
-        return quotient
-    return f.b.select(f.b.icmp_unsigned("==", b, minus), f.b.sub(zero, a), quotient)
+        return f.b.select(is_zero, a, result)
+    if is_minus is not None:
+        result = f.b.select(is_minus, f.b.sub(zero, a), result)
+    return f.b.select(is_zero, zero, result)
 
 
 def _pow_int(f: Function, signed: bool, a: LLVM, b: LLVM) -> LLVM:
@@ -254,7 +255,8 @@ def fma(f: Function, elem: Scalar, a: LLVM, b: LLVM, c: LLVM) -> LLVM:
     """a * b + c, rounded once on floats."""
     if not elem.is_float:
         return f.b.add(f.b.mul(a, b), c)
-    if elem == BF16:
+    if elem == BF16 and not f.target.bf16:
+        # Rounds twice, which differs from the chips with a bf16 fma where the f32 sum lies on a tie.
         wide = fma(f, F32, *(cast(f, x, elem, F32) for x in (a, b, c)))
         return cast(f, wide, F32, elem)
     return f.intrinsic(f"llvm.fma.{_suffix(a.type)}", a.type, (a, b, c))

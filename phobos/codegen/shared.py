@@ -7,6 +7,7 @@ that really occurs, however it is written.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -40,7 +41,7 @@ def shared_bytes(kernel: Kernel) -> tuple[int, bool]:
             if op.offset_bytes < 0:
                 raise InternalError(f"codegen: buffer {op.label} has no offset")
             total = max(total, op.offset_bytes + op.out.type.size_bytes)
-    return total, total > STATIC_LIMIT
+    return total, total > STATIC_LIMIT or (total > 0 and kernel.attributes.dynshared)
 
 
 def alloc(f: Function, op: Alloc) -> None:
@@ -113,10 +114,17 @@ class Slot:
         addresses = f.memo[key]
         assert isinstance(addresses, Addresses)
         self.addresses = addresses
+        self._here: dict[int, LLVM] = {}
         known = integer(slot)
         self._constant = buffer.offset_bytes + (known * t.slot_bytes if known is not None else 0)
         self._slot = None if known is not None or t.slots == 1 else f.mul(f.resize(slot, I32), t.slot_bytes)
-        self._here: dict[int, LLVM] = {}
+
+    def moved(self, further: LLVM) -> Slot:
+        """The same slot some bytes on: for a loop that walks through it."""
+        slot = copy.copy(self)
+        slot._here = {}
+        slot._slot = further if self._slot is None else self._f.add(self._slot, further)
+        return slot
 
     def pointer(self, offset: Offset, bound: Bound) -> LLVM:
         """The address of the element at a register offset."""
@@ -232,7 +240,7 @@ def copy_async(f: Function, op: CopyAsync) -> None:
         branch = window.predicate(key)
         copies = [_copy(window, slot, run) for run in group] if branch is not None else None
 
-        def copy(group: list[Run] = group, copies: list[Copy] | None = copies) -> list[LLVM]:
+        def issue(group: list[Run] = group, copies: list[Copy] | None = copies) -> list[LLVM]:
             for i, run in enumerate(group):
                 predicate, source, target = copies[i] if copies is not None else _copy(window, slot, run)
                 if predicate is None:
@@ -243,7 +251,7 @@ def copy_async(f: Function, op: CopyAsync) -> None:
                     f.intrinsic(f"{name}.s", VOID, (target, source, f.b.select(predicate, whole, nothing)))
             return []
 
-        f.guarded(branch, copy, (), f"copy.{op.buffer.name}")
+        f.guarded(branch, issue, (), f"copy.{op.buffer.name}")
 
 
 def _copy(window: Window, slot: Slot, run: Run) -> Copy:

@@ -71,7 +71,8 @@ class KernelChecker(Builtins):
                     self.scope.add(Binding(arg.name, "constant", arg.span, value=value_))
         dims = self.dim_names()
         static = {name: self.constants.get(name) for name in dims}
-        self.attributes = AttributeReader(self.kernel, self.constants, static, self.sink).read()
+        reader = AttributeReader(self.kernel, self.constants, static, self.sink)
+        self.attributes = reader.read()
         params = self.parameters(dims)
         try:
             self.statements(self.kernel.body)
@@ -88,6 +89,7 @@ class KernelChecker(Builtins):
             choices=choices,
             attributes=self.attributes,
             body=self.out,
+            attribute_spans=dict(reader.seen),
         )
         if self.failed or self.sink.errors:
             return None

@@ -280,10 +280,13 @@ class Statements(Subscripts):
 
     def fill_place(self, stmt: ast.Assign, spot: Spot, because: tuple[Label, ...]) -> None:
         """A fill of, or a compound assignment to, a slice of run-time length: with a scalar only."""
-        value = self.settle(self.expr(stmt.value))
+        value = self.expr(stmt.value)
         if value.type == ERROR:
             return
-        if not isinstance(value.type, Scalar) or value.type == VOID:
+        if value.type == VOID:
+            self.no_value(value)
+            return
+        if not isinstance(value.type, Scalar):
             self.not_static(spot)
             return
         self.unwritten.pop(spot.base, None)
@@ -292,11 +295,11 @@ class Statements(Subscripts):
             value = self.stored(value, spot.elem, f"`{spot.base.name}`", memory=True, because=because)
         else:
             op = ARITHMETIC[stmt.op[:-1]]
-            # the same rules as for the operation on two values, in the join of their types
-            like = t.PointLoad(type=spot.elem, span=spot.span, base=spot.base, subs=spot.subs)
+            # the rules are those for a tile of one element
+            one = Tile(spot.elem, (1,))
+            like = t.SliceLoad(type=one, span=spot.span, base=spot.base, subs=spot.subs)
             made = self.arithmetic(stmt.op[:-1], like, value, stmt.span, stmt.span)
-            self.stored(made, spot.elem, f"`{spot.base.name}`", memory=True, because=because)
-            if made.type == ERROR:
+            if self.stored(made, one, f"`{spot.base.name}`", memory=True, because=because).type == ERROR:
                 return
             value = self.as_elem(value, elem_of(made.type))
         self.out.append(t.SliceStore(span=stmt.span, base=spot.base, subs=spot.subs, value=value, op=op))

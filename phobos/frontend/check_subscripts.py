@@ -183,17 +183,15 @@ class Subscripts(Expressions):
         length = difference(stop, start)
         if length is not None:
             return self._sized(sub, start, length)
+        if not self.simple(start):
+            start = self.bind(start, "start")  # it stands in the length too
         extent = t.Binary(type=INDEX, span=sub.span, op="sub", left=stop, right=start)
         return t.Range("dynamic", start, None, sub.span, length_expr=extent if sub.start is not None else stop)
 
     def _bounds(self, start: ast.Expr, stop: ast.Expr | None) -> tuple[t.TExpr, t.TExpr | None]:
-        """Both bounds of a slice; a bound that calls something is evaluated once."""
+        """Both bounds of a slice."""
         a = self.integer(self.expr(start), "the start of a slice")
-        if stop is None:
-            return a, None
-        if a.type != ERROR and not self.simple(a):
-            a = self.bind(a, "start")
-        return a, self.integer(self.expr(stop), "the end of a slice")
+        return a, None if stop is None else self.integer(self.expr(stop), "the end of a slice")
 
     def _span(self, sub: ast.Sub) -> t.Range | None:
         assert sub.start is not None

@@ -353,7 +353,7 @@ class Values(Base):
         )
 
     def no_value(self, e: t.TExpr) -> t.TExpr:
-        name = e.name if isinstance(e, t.Call) else "this call"
+        name = e.span.text.split("(")[0].strip()
         return self.error("PH231", f"`{name}` gives no value", e.span, "used as a value here")
 
     # ---- words ------------------------------------------------------------------------------------------

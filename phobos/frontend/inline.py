@@ -331,6 +331,16 @@ class Inline(Statements):
                     labels=where,
                 )
             return False
+        elif param.type.dims and isinstance(value.type, Scalar | Vec):
+            if value.type not in (ERROR, VOID):
+                self.error(
+                    "PH247",
+                    f"the parameter `{param.name}` is a tile, not {self.describe(value)}",
+                    arg.span,
+                    self.describe(value),
+                    labels=where,
+                )
+            return False
         else:
             kind = self.local_type(param.type)
             value = self.stored(

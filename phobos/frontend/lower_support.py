@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..diagnostics import Sink
 from ..ir.types import Tensor, Vec
+from ..source import Span
 from . import typed as t
 from .walk import expressions, operands, statements
 
@@ -20,15 +21,20 @@ NOT_YET: dict[str, str] = {
     "tile_slice": "reading a slice of the tile `{name}`",
     "tile_slice_store": "assigning through a slice of the tile `{name}`",
     "run_time_length": "a slice of run-time length",
+    "attribute": "the attribute `@{name}`",
 }
 """Construct -> how a diagnostic names it. A row disappears with the change that lowers the construct."""
 
+ATTRIBUTES = ("tensorcore", "swizzle")
 PER_THREAD = ("thread", "warp", "lane")
 Node = t.TExpr | t.TStmt | t.Range
 
 
 def report(kernel: t.TypedKernel, sink: Sink) -> None:
     """Put one PH401 into `sink` for every construct of `kernel` that cannot be lowered yet."""
+    for attribute, span in kernel.attribute_spans.items():
+        if attribute in ATTRIBUTES:
+            _not_yet(sink, "attribute", attribute, span)
     for stmt in statements(kernel.body):
         nodes: list[Node] = [stmt]
         while nodes:
@@ -39,7 +45,12 @@ def report(kernel: t.TypedKernel, sink: Sink) -> None:
                 continue
             # What is below would only repeat the finding: the arguments of a reduction, the offsets of a slice.
             key, name = here
-            sink.error("PH401", f"not supported yet: {NOT_YET[key].format(name=name)}", node.span, "not compiled yet")
+            _not_yet(sink, key, name, node.span)
+
+
+def _not_yet(sink: Sink, key: str, name: str, span: Span) -> None:
+    message = f"not supported yet: {NOT_YET[key].format(name=name)}"
+    sink.error("PH401", message, span, "not compiled yet")
 
 
 def _below(node: Node) -> list[Node]:

@@ -337,7 +337,8 @@ class TypedKernel:
     """One kernel for one choice of constants.
 
     tensors and scalars are in parameter order (`params` has both); dims are the distinct run-time extents in order
-    of first use; constants has every `@autotune` name with its value; choices every name with its list.
+    of first use; constants has every `@autotune` name with its value; choices every name with its list;
+    attribute_spans has the place of each attribute but `@autotune`.
     """
 
     name: str
@@ -350,6 +351,7 @@ class TypedKernel:
     choices: dict[str, tuple[int, ...]]
     attributes: Attributes
     body: list[TStmt]
+    attribute_spans: dict[str, Span] = field(default_factory=dict)
 
     def tensor_type(self, symbol: Symbol) -> Tensor:
         assert isinstance(symbol.type, Tensor)

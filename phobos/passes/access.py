@@ -13,11 +13,15 @@ from .choose import VECTOR_BYTES
 
 @dataclass(frozen=True)
 class Width:
-    """Elements per access, the reason in words, the facts that the proof used."""
+    """Elements per access, the reason in words, the facts that the proof used.
+
+    limited: a wider access would have suited the layout, and no proof allowed it.
+    """
 
     elems: int
     why: str
     facts: frozenset[Fact] = frozenset()
+    limited: bool = False
 
 
 def access_width(
@@ -40,18 +44,20 @@ def access_width(
     if widest == 1:
         return Width(1, "a thread holds single elements along the row")
     if base in indices.kernel.denied:
-        return Width(1, f"the base address of {tensor.name} may not be a multiple of 16 bytes")
+        return Width(1, f"the base address of {tensor.name} may not be a multiple of 16 bytes", limited=True)
     limit = ""
     w = widest
     while w > 1:
         facts: set[Fact] = {base}
         blocked = _blocked(indices, offsets, extents, guards, w, facts)
         if not blocked:
-            full = f"{w * size}-byte accesses: base, start and row pitch are multiples of {w} elements"
-            return Width(w, limit + full if not limit else f"{limit}; {w * size}-byte accesses", frozenset(facts))
+            if limit:
+                return Width(w, f"{limit}; {w * size}-byte accesses", frozenset(facts), limited=True)
+            why = f"{w * size}-byte accesses: base, start and row pitch are multiples of {w} elements"
+            return Width(w, why, frozenset(facts))
         limit = limit or f"{blocked}, so no {w * size}-byte access"
         w //= 2
-    return Width(1, limit)
+    return Width(1, limit, limited=True)
 
 
 def _blocked(

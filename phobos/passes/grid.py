@@ -6,6 +6,7 @@ A start that is T times ctx.block.a and nothing else claims ceil(dim / T) blocks
 
 from __future__ import annotations
 
+from ..diagnostics import Diagnostic, Severity
 from ..ir.core import Op, Value
 from ..ir.kernel import GridAxis, Kernel
 from ..ir.tile_ops import Load, LoadPoint, ProgramId, Store, StorePoint
@@ -25,7 +26,13 @@ def run(kernel: Kernel, options: Options) -> Kernel:
         if isinstance(op, Load | Store | LoadPoint | StorePoint):
             for offset, extent in zip(op.offsets, op.extents, strict=True):
                 _claim(indices, op, offset, extent, claims)
-    return kernel.replace(grid=tuple(_axis(a, used[a], claims[a]) for a in range(3)))
+    grid = tuple(_axis(a, used[a], claims[a]) for a in range(3))
+    remarks = tuple(
+        Diagnostic(Severity.REMARK, "PR501", f"the grid along {AXES[a]} must be given: {axis.unknown}", kernel.span)
+        for a, axis in enumerate(grid)
+        if axis.unknown
+    )
+    return kernel.replace(grid=grid, remarks=kernel.remarks + remarks)
 
 
 def _claim(indices: Indices, op: Op, offset: Value, extent: Value, claims: list[dict[Claim, Op]]) -> None:

@@ -2,8 +2,8 @@
 
 Requires: form "placed". Ensures: of a split loop, the part "whole" runs from lo to
 lo + floor((min(hi, E) - lo) / T) * T, where E is the least extent that its spans walk, and the guards of those spans
-are gone there; the part "remainder" runs on to hi with every guard kept. Only spans of static length T that start at
-the loop's own variable count.
+are gone there; a second loop runs on to hi with every guard kept, the part "remainder" where hi is E, which leaves it
+at most one trip. Only spans of static length T that start at the loop's own variable count.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def run(kernel: Kernel, options: Options) -> Kernel:
             return None
         walks = _walks(op, indices)
         if not walks:
+            remarks.extend(_unsplit(op, indices))
             return None
         return _split(op, walks, indices, remarks)
 
@@ -60,6 +61,27 @@ def _walks(loop: For, indices: Indices) -> list[Walk]:
             if guard in ("hi", "both") and op.offsets[axis] is iv and shape[axis] == step:
                 found.append(Walk(op, axis, op.extents[axis]))
     return found
+
+
+def _unsplit(loop: For, indices: Indices) -> list[Diagnostic]:
+    """A remark when the loop walks something masked in a way that cannot be split."""
+    iv = loop.body.params[0]
+    step = indices.constant(loop.step)
+    for op in loop.body.ops:
+        if not isinstance(op, Load | Store) or loop.part:
+            continue
+        shape = shape_of(op.out.type if isinstance(op, Load) else op.value.type)
+        for axis, guard in enumerate(op.guards):
+            if guard not in ("hi", "both") or not any(v is iv for v, _ in indices.affine(op.offsets[axis]).terms):
+                continue
+            if op.offsets[axis] is not iv:
+                why = f"the start of {op.tensor.name}'s span is not the loop variable itself"
+            elif step is None:
+                why = "its step is not a constant"
+            else:
+                why = f"it steps by {step} and the span of {op.tensor.name} has {shape[axis]} elements"
+            return [Diagnostic(Severity.REMARK, "PR304", f"loop not split: {why}; every trip is masked", loop.span)]
+    return []
 
 
 def _split(loop: For, walks: list[Walk], indices: Indices, remarks: list[Diagnostic]) -> tuple[Op, ...]:
@@ -85,13 +107,17 @@ def _split(loop: For, walks: list[Walk], indices: Indices, remarks: list[Diagnos
 
     whole = clone_op(loop.replace(body=_unmasked(loop, walks), stop=middle, part="whole"), {})
     assert isinstance(whole, For)
-    rest = loop.replace(start=middle, inits=whole.outs, part="remainder", stages=0, unroll=0)
+    # What is left of the extent is less than a tile. A loop that may run past the extent can have more trips.
+    once = len(limits) == 1
+    part = "remainder" if once else ""
+    rest = loop.replace(start=middle, inits=whole.outs, part=part, stages=0, unroll=0)
     names = ", ".join(dict.fromkeys(w.op.tensor.name for w in walks))
     remarks.append(
         Diagnostic(
             Severity.REMARK,
             "PR303",
-            f"loop split: whole tiles of {step} unmasked along {names}, then one masked remainder",
+            f"loop split: whole tiles of {step} unmasked along {names}, "
+            f"then {'one masked remainder' if once else 'masked trips to the end'}",
             loop.span,
         )
     )

@@ -7,6 +7,7 @@ loads of tensors that nothing writes are `invariant`. Buffers have one slot; `pi
 
 from __future__ import annotations
 
+from ..diagnostics import Diagnostic, Severity
 from ..ir.build import Builder
 from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, DotFma, Read, Write
@@ -28,7 +29,9 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     stager = _Stager(kernel)
     body = Rewriter(stager.visit).block(kernel.body)
     return kernel.replace(
-        body=Block(body.params, (*stager.top.take(), *body.ops)), used=kernel.used | frozenset(stager.used)
+        body=Block(body.params, (*stager.top.take(), *body.ops)),
+        used=kernel.used | frozenset(stager.used),
+        remarks=kernel.remarks + tuple(stager.remarks),
     )
 
 
@@ -47,6 +50,7 @@ class _Stager:
         self.used: set[Fact] = set()
         self.top = Builder(kernel.span)
         self.zero: Value | None = None
+        self.remarks: list[Diagnostic] = []
         self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint)}
 
     def visit(self, op: Op, rewriter: Rewriter) -> Op | tuple[Op, ...] | None:
@@ -69,6 +73,9 @@ class _Stager:
         width = access_width(self.indices, op.tensor, op.offsets, op.extents, op.guards, vector)
         self.used |= width.facts
         self._dense(op.tensor)
+        if width.limited:
+            message = f"access of {op.tensor.name} narrower than 16 bytes: {width.why}"
+            self.remarks.append(Diagnostic(Severity.REMARK, "PR401", message, op.span))
         if isinstance(op, Load):
             return op.replace(width=width.elems, width_why=width.why, invariant=self._invariant(op.tensor))
         return op.replace(width=width.elems, width_why=width.why)

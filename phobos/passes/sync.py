@@ -108,7 +108,7 @@ class _Placer:
         out: list[Op] = []
         for op in ops:
             inner = [x for o in _walk(op) for x in _accesses(o)]
-            clash = [(p, x) for p in state for x in inner if self._conflict(p, x)]
+            clash = sorted(((p, x) for p in state for x in inner if self._conflict(p, x)), key=self._order)
             waiting = [(p, x) for p, x in clash if p.in_flight]
             if waiting and not op.regions():
                 raise InternalError(
@@ -132,6 +132,10 @@ class _Placer:
             made, state = self._op(op, state)
             out.append(made)
         return tuple(out), state
+
+    def _order(self, clash: tuple[Access, Access]) -> tuple[object, ...]:
+        """The order of clashes by their place: which one a sync names must not depend on the order of a set."""
+        return tuple((a.line, a.where.name, self.range.get(a.where, ()), a.phase, a.age, a.writes) for a in clash)
 
     def _why(self, before: Access, after: Access) -> str:
         name = before.where.name

@@ -6,6 +6,7 @@ Takes a kernel at any form; what a form has not decided yet is left empty ("", 0
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from ..diagnostics import Diagnostic
 from ..ir import kernel as ir
@@ -78,6 +79,7 @@ class _Walk:
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self.formulas = Formulas(kernel)
+        self.warps = kernel.warps
         self.buffers: list[Buffer] = []
         self.accesses: list[Access] = []
         self.loops: list[Loop] = []
@@ -148,7 +150,8 @@ class _Walk:
             width=width,
             width_bytes=width * size,
             width_why=width_why,
-            elements=1 if isinstance(op, LoadPoint | StorePoint) else layout.registers if layout is not None else 0,
+            elements=layout.registers if layout is not None else int(isinstance(op, LoadPoint | StorePoint)),
+            threads=busy_threads(layout, self.warps) if layout is not None else 0,
             guards=tuple(
                 Guard(axis, str(dim), guard, reason)
                 for axis, (dim, guard, reason) in enumerate(zip(tensor.dims, guards, why, strict=True))
@@ -218,10 +221,19 @@ class _Walk:
         )
 
 
+@cache
 def thread_tile(layout: RegisterLayout) -> tuple[int, ...]:
     """How many different coordinates a thread holds along each axis."""
     offsets = [layout.register_offset(r) for r in range(layout.registers)]
     return tuple(len(set(along)) for along in zip(*offsets, strict=True))
+
+
+@cache
+def busy_threads(layout: RegisterLayout, warps: int) -> int:
+    """How many threads hold an element of the tile: a tile smaller than the block leaves some without."""
+    shape = layout.shape
+    threads = ((lane, warp) for warp in range(warps) for lane in range(32))
+    return sum(all(x < n for x, n in zip(layout.thread_base(*t), shape, strict=True)) for t in threads)
 
 
 def _layout(type: Type) -> RegisterLayout | None:

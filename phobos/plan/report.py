@@ -190,10 +190,9 @@ def _access(access: Access) -> str:
     if access.width:
         elements = f"{access.width} x {access.elem}" if access.width > 1 else access.elem
         parts.append(f"{_plural(access.width_bytes, 'byte')} ({elements}) at a time")
-        if access.elements:
-            parts.append(
-                f"{_plural(-(-access.elements // access.width), 'access').replace('accesss', 'accesses')} per thread"
-            )
+        if access.threads:
+            times = -(-access.elements // access.width)
+            parts.append(f"{access.threads} threads, {times} {'access' if times == 1 else 'accesses'} each")
     if access.invariant:
         parts.append("read-only path")
     if access.buffer:

@@ -94,7 +94,8 @@ class Guard:
 class Access:
     """A global access. kind: "load", "store", "async copy", "point load", "point store".
 
-    width elements of width_bytes at a time, 0 before they are chosen; elements: what one thread moves (0: not known).
+    width elements of width_bytes at a time, 0 before they are chosen. `threads` threads move `elements` each, 0 while
+    that is not known.
     loop: the loops around it, outermost first, each "line" or "line part"; "" outside. buffer: an async copy's goal.
     """
 
@@ -109,6 +110,7 @@ class Access:
     width_bytes: int
     width_why: str
     elements: int
+    threads: int
     guards: tuple[Guard, ...]
     loop: str
     buffer: str

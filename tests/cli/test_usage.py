@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ import pytest
 from phobos.cli import main
 from phobos.cli.options import EMITS, PASSES, parse
 
-CLI_DOC = Path(__file__).parents[2] / "docs" / "cli.md"
+ROOT = Path(__file__).parents[2]
+CLI_DOC = ROOT / "docs" / "cli.md"
 
 
 def test_all_options_are_read() -> None:
@@ -85,6 +88,19 @@ def test_help_and_version_exit_with_0(capsys: pytest.CaptureFixture[str]) -> Non
 def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "ph401"]) == 0
     assert "PH401" in capsys.readouterr().out
+
+
+def test_help_and_explain_load_little() -> None:
+    """Neither NumPy nor LLVM nor a pass: they are for `build`, which loads what its products need."""
+    heavy = ("numpy", "llvmlite", "rich", "cuda", "phobos.frontend", "phobos.passes", "phobos.codegen")
+    program = f"""
+import sys
+from phobos.cli import main
+assert main(["--help"]) == main(["explain", "PH401"]) == 0
+print([m for m in {heavy!r} if m in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_the_document_names_every_option() -> None:

@@ -39,7 +39,11 @@ define void @cpu.cp.async.wait.group(i32 %n) { ret void }
 define void @cpu.bar.warp.sync(i32 %mask) { ret void }
 define float @cpu.ex2.approx.f32(float %x) { %r = call float @llvm.exp2.f32(float %x) ret float %r }
 define float @cpu.lg2.approx.f(float %x) { %r = call float @llvm.log2.f32(float %x) ret float %r }
-define float @cpu.rsqrt.approx.f(float %x) { %s = call float @llvm.sqrt.f32(float %x) %r = fdiv float 1.0, %s ret float %r }
+define float @cpu.rsqrt.approx.f(float %x) {
+  %s = call float @llvm.sqrt.f32(float %x)
+  %r = fdiv float 1.0, %s
+  ret float %r
+}
 """
 
 
@@ -70,11 +74,16 @@ def translated(text: str, shared: int) -> str:
     text = re.sub(r"^declare .*@llvm\.nvvm\..*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.([\w.]+)\(\)", r"add i32 %cpu.\1, 0", text)
     text = re.sub(r"@llvm\.nvvm\.barrier\.cta\.sync\.aligned\.all\(i32 0\)", "%cpu.barrier()", text)
-    text = re.sub(r"^@smem = .*$", f"@smem = addrspace(3) global [{shared} x i8] zeroinitializer, align 128", text, flags=re.M)
+    text = re.sub(
+        r"^@smem = .*$", f"@smem = addrspace(3) global [{shared} x i8] zeroinitializer, align 128", text, flags=re.M
+    )
     text = text.replace("@llvm.nvvm.", "@cpu.")
     hidden = "ptr %cpu.barrier, " + ", ".join(f"i32 %cpu.{r}" for r in REGISTERS)
     text = re.sub(r"^(define void @\w+\()", rf"\1{hidden}, ", text, count=1, flags=re.MULTILINE)
-    return text + BODIES + copies()
+    bodies = BODIES + copies()
+    for name in re.findall(r"^declare .*(@llvm\.[\w.]+)\(", text, flags=re.MULTILINE):
+        bodies = re.sub(rf"^declare .*{re.escape(name)}\(.*$", "", bodies, flags=re.MULTILINE)
+    return text + bodies
 
 
 class Guarded:
@@ -92,23 +101,32 @@ class Guarded:
 
 
 def run(
-    kernel: Kernel, grid: tuple[int, ...], tensors: list[np.ndarray[Any, Any]], dims: list[int], scalars: tuple[Any, ...] = ()
+    kernel: Kernel,
+    grid: tuple[int, ...],
+    tensors: list[np.ndarray[Any, Any]],
+    dims: list[int],
+    scalars: tuple[Any, ...] = (),
+    index_bits: int = 32,
+    chip: str = "sm_80",
 ) -> list[np.ndarray[Any, Any]]:
     """Launch a synced kernel; scalars are ctypes values. Gives the tensors as the kernel left them."""
-    text = emit(kernel, target("sm_80"), 32, kernel.span.source)
+    text = emit(kernel, target(chip), index_bits, kernel.span.source)
     shared, _ = shared_bytes(kernel)
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     module = binding.parse_assembly(translated(text, max(shared, 1)))
     module.verify()
     features = binding.get_host_cpu_features().flatten()
-    machine = binding.Target.from_default_triple().create_target_machine(cpu=binding.get_host_cpu_name(), features=features)
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=features
+    )
     with binding.create_mcjit_compiler(module, machine) as engine:
         engine.finalize_object()
         guarded = [Guarded(t) for t in tensors]
+        index = ctypes.c_int64 if index_bits == 64 else ctypes.c_int32
         hidden = [BARRIER, *[ctypes.c_int32] * len(REGISTERS)]
         arguments = [*(g.address for g in guarded), *dims, *(s.value for s in scalars)]
-        types = [*[ctypes.c_void_p] * len(tensors), *[ctypes.c_int32] * len(dims), *(type(s) for s in scalars)]
+        types = [*[ctypes.c_void_p] * len(tensors), *[index] * len(dims), *(type(s) for s in scalars)]
         function = ctypes.CFUNCTYPE(None, *hidden, *types)(engine.get_function_address(kernel.name))
         smem = engine.get_global_value_address("smem") if shared else 0
         gx, gy, gz = (*grid, 1, 1)[:3]

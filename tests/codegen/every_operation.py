@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import sys
 
-from kernels import mapped, operations, refused
-
 from phobos.codegen import compile_ptx, emit
 from phobos.codegen.link import default_linker
 from phobos.diagnostics import CompileError
 from phobos.ir.types import INDEX, SCALARS
 from phobos.target import target
+from tests.codegen.kernels import mapped, operations, refused
 
 
 def main(name: str) -> None:

@@ -60,7 +60,9 @@ def mapped(
     loaded = []
     for i, tensor in enumerate(tensors):
         value = Value(f"x{i}", Tile(inputs[i], (n,), layout))
-        load = Load(tensor=tensor, offsets=(start,), extents=(extent,), guards=(guard,), width=vector, invariant=True, out=value)
+        load = Load(
+            tensor=tensor, offsets=(start,), extents=(extent,), guards=(guard,), width=vector, invariant=True, out=value
+        )
         loaded.append(b.emit(load).out)
     value = make(b, *loaded)
     b.emit(Store(tensor=out, offsets=(start,), extents=(extent,), value=value, guards=(guard,), width=vector))

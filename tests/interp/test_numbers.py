@@ -103,10 +103,11 @@ def test_round_to_odd() -> None:
     assert float(sum_to_odd(one, 2.0**-60)) == 1.0 + 2.0**-52
     assert float(sum_to_odd(one, -(2.0**-60))) == 1.0 - 2.0**-53
     assert float(sum_to_odd(one, one)) == 2.0
+    with np.errstate(over="ignore"):
+        assert float(f32_to_odd(np.float64(1e300))) == float(np.finfo(np.float32).max)
     assert float(f32_to_odd(np.float64(1.0 + 2.0**-40))) == 1.0 + 2.0**-23
     assert float(f32_to_odd(np.float64(-1.0 - 2.0**-40))) == -1.0 - 2.0**-23
     assert float(f32_to_odd(np.float64(1.0 - 2.0**-40))) == 1.0 - 2.0**-24
-    assert float(f32_to_odd(np.float64(1e300))) == float(np.finfo(np.float32).max)
 
 
 def test_fma_f32_rounds_once() -> None:
@@ -143,6 +144,18 @@ def test_fma_is_the_nearest_number(elem: Scalar, data: st.DataObject) -> None:
         got = float(fma(a, b, c, elem))
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     assert got == nearest(exact, elem)
+
+
+moderate = st.floats(-1e6, 1e6, allow_subnormal=False)
+
+
+@settings(max_examples=300)
+@given(a=moderate, b=moderate, c=moderate, cancel=st.booleans(), tip=st.integers(-2, 2))
+def test_fma_f64_of_moderate_numbers(a: float, b: float, c: float, cancel: bool, tip: int) -> None:
+    if cancel:
+        c = -(a * b) * (1 + tip * 2.0**-52)
+    got = float(fma(np.float64(a), np.float64(b), np.float64(c), F64))
+    assert got == nearest(Fraction(a) * Fraction(b) + Fraction(c), F64)
 
 
 def test_fma_special_values() -> None:

@@ -5,6 +5,8 @@
 // run: sum_from M=16 K=100 lo=20 hi=90 seed=5 tol=1e-5
 // run: sum_from M=16 K=100 lo=16 hi=200 seed=6 tol=1e-5
 // run: sum_from M=16 K=100 lo=50 hi=40 seed=7 tol=0
+// run: past_extent M=16 K=40 hi=100 seed=6 tol=1e-5
+// run: past_extent M=16 K=40 hi=33 seed=6 tol=1e-5
 // run: nested M=16 K=24 n=3 seed=8 tol=1e-5
 // run: stepped N=64 lo=3 hi=50 step=7 seed=9 tol=0
 // run: stepped N=64 lo=3 hi=50 step=0 seed=9 tol=0
@@ -30,6 +32,18 @@ kernel sum_from(A: tensor<f32>[M, K], Y: tensor<f32>[M, 16], lo: i32, hi: i32) {
     acc += A[0 :+ 16, k :+ 16]
   }
   Y[0 :+ 16, :] = acc
+}
+
+// Trips past the extent read zeros, and run all the same.
+kernel past_extent(A: tensor<f32>[M, K], Y: tensor<f32>[M, 16], S: tensor<i32>[4], hi: i32) {
+  var acc: tile<f32>[16, 16] = 0.0
+  var trips: i32 = 0
+  for k in range(0, hi, 16) {
+    acc += A[0 :+ 16, k :+ 16]
+    trips += 1
+  }
+  Y[0 :+ 16, :] = acc
+  S[0] = trips
 }
 
 // Nested loops carrying a tile and a scalar (B063).

@@ -231,6 +231,12 @@ def sum_from(A: Array, Y: Array, lo: int, hi: int) -> Result:
     return {"Y": steps_of(A, range(lo, hi, 16), 16)}
 
 
+def past_extent(A: Array, Y: Array, S: Array, hi: int) -> Result:
+    s = S.copy()
+    s[0] = len(range(0, hi, 16))
+    return {"Y": steps_of(A, range(0, hi, 16), 16), "S": s}
+
+
 def nested(A: Array, Y: Array, S: Array, n: int) -> Result:
     acc = np.zeros((16, 8))
     for _ in range(n):

@@ -1,5 +1,5 @@
 // Everything that lowering does not do yet is reported, all of it in one run.
-kernel not_yet(X: tensor<f32>[64, N], C: tensor<i32>[4], n: i32) {
+@tensorcore @swizzle(4) kernel not_yet(X: tensor<f32>[64, N], C: tensor<i32>[4], n: i32) {
   var t = X[0 :+ 64, 0 :+ 64]
   let m = rowmax(t)
   t[0 :+ 8, :] = 0.0
@@ -12,6 +12,8 @@ kernel not_yet(X: tensor<f32>[64, N], C: tensor<i32>[4], n: i32) {
   let i = ctx.thread
 }
 // ----
+// error: 2: PH401 not supported yet: the attribute `@tensorcore`
+// error: 2: PH401 not supported yet: the attribute `@swizzle`
 // error: 4: PH401 not supported yet: the builtin `rowmax`
 // error: 5: PH401 not supported yet: assigning through a slice of the tile `t`
 // error: 6: PH401 not supported yet: reading a slice of the tile `t`

@@ -60,12 +60,12 @@ def test_dynamic_shared_memory(gemm: Kernel) -> None:
 
 
 def test_accesses(plan: Plan) -> None:
-    assert [(a.tensor, a.kind, a.loop, a.width_bytes, a.elements, a.buffer) for a in plan.accesses] == [
-        ("A", "load", "5 whole", 16, 4, ""),
-        ("B", "async copy", "5 whole", 16, 4, "b"),
-        ("A", "load", "5 remainder", 16, 4, ""),
-        ("B", "async copy", "5 remainder", 16, 4, "b"),
-        ("C", "store", "", 16, 8, ""),
+    assert [(a.tensor, a.kind, a.loop, a.width_bytes, a.elements, a.threads, a.buffer) for a in plan.accesses] == [
+        ("A", "load", "5 whole", 16, 4, 64, ""),
+        ("B", "async copy", "5 whole", 16, 4, 128, "b"),
+        ("A", "load", "5 remainder", 16, 4, 64, ""),
+        ("B", "async copy", "5 remainder", 16, 4, 128, "b"),
+        ("C", "store", "", 16, 8, 256, ""),
     ]
     a = plan.accesses[2]
     assert [(g.extent, g.guard, g.why) for g in a.guards] == [

@@ -29,7 +29,7 @@ def plan(gemm: Kernel) -> Plan:
         "  occupancy     6 blocks per multiprocessor, 48 of 64 warps; limited by registers",
         "  linker        nvJitLink 12.9",
         "  at 2048       b: 2 x f32[8, 64], 4096 bytes  rows(fast=1)",
-        "  line 6        load A f32[32, 8], 16 bytes (4 x f32) at a time, 1 access per thread, read-only path",
+        "  line 6        load A f32[32, 8], 16 bytes (4 x f32) at a time, 64 threads, 1 access each, read-only path",
         "                axis 0 (M) not masked: M is a multiple of 32",
         "                axis 1 (K) masked past the end: the last K % 8",
         "  line 5        for kt, whole tiles: 0 to K - K % 8 step 8, floor(K / 8) trips, 2 stages",
