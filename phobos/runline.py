@@ -3,13 +3,15 @@
     // run: gemm M=64 N=96 K=32 alpha=1.0 beta=0.5 TILE_M=64 seed=1 tol=2e-5 grid=1,2,1
 
 names a kernel, then extents, scalars and `@autotune` constants by their names, the `seed` of the inputs, the relative
-tolerance (0: exact; without it, one for the element type) and, where it cannot be inferred, the grid. Tests, the
+tolerance (0: exact; without it, one for the element type), the tolerance `approx` where the hardware's approximate
+functions computed, if that is larger, and, where it cannot be inferred, the grid. Tests, the
 command line and the GPU tests all use it: `parse_run_lines` reads the lines of a file, `make_inputs` makes arrays for a
 kernel, `load_reference` finds the formula in the `ref.py` beside the file and `judge` compares.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib.util
 import re
@@ -32,7 +34,7 @@ Reference = Callable[..., Mapping[str, Any]]
 
 START = re.compile(r"^[ \t]*//[ \t]*run:", re.MULTILINE)
 NUMBER = re.compile(r"-?(?:\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?|inf)|nan|true|false", re.IGNORECASE)
-OPTIONS = ("seed", "tol", "grid")
+OPTIONS = ("seed", "tol", "approx", "grid")
 
 TOLERANCE = {"f16": 2e-3, "bf16": 2e-2, "f32": 2e-6, "f64": 1e-12}
 """Relative tolerance for an element type when a line names none; other types are compared exactly."""
@@ -57,7 +59,12 @@ class RunLine:
     places: dict[str, Span] = field(default_factory=dict)
     seed: int = 0
     tolerance: float | None = None
+    approx: float | None = None
     grid: tuple[int, int, int] | None = None
+
+    def on_hardware(self) -> RunLine:
+        """The line for a judge of what a chip computed: `approx` is the tolerance where it is given."""
+        return self if self.approx is None else dataclasses.replace(self, tolerance=self.approx)
 
     def constants(self, choices: Iterable[str]) -> dict[str, int]:
         """The values of those names that are constants of the kernel."""
@@ -123,8 +130,9 @@ def _line(source: Source, start: int, end: int) -> RunLine:
             options[key] = _option(key, value, span)
         else:
             values[key] = _number(value, span)
-    tolerance, grid, seed = options.get("tol"), options.get("grid"), options.get("seed", 0)
-    return RunLine(words[0][0], words[0][1].to(words[-1][1]), values, places, seed, tolerance, grid)
+    place = words[0][1].to(words[-1][1])
+    seed, tolerance, approx, grid = options.get("seed", 0), *(options.get(key) for key in ("tol", "approx", "grid"))
+    return RunLine(words[0][0], place, values, places, seed, tolerance, approx, grid)
 
 
 def _number(text: str, span: Span) -> Number:

@@ -75,7 +75,7 @@ def _run_line(line: RunLine, runner: Runner, options: Command) -> None:
         got = runner.run(handle, line, inputs)
     except RunLineError as error:
         raise UsageError(str(error)) from None
-    verdict = runline.judge(kernel, line, want, inputs, got)
+    verdict = runline.judge(kernel, runner.judged(line), want, inputs, got)
     if not verdict.ok:
         errors = ", ".join(f"{name} {error:.3g}" for name, error in verdict.errors.items())
         raise WrongError("; ".join(verdict.faults) + (f"; max error {errors}" if errors else ""))
@@ -107,9 +107,16 @@ class Runner:
         interpret(kernel, arrays, inputs.scalars, grid, index_width(kernel.attributes, self.chip, self.index_bits))
         return arrays
 
+    def judged(self, line: RunLine) -> RunLine:
+        """The line by whose tolerance the results are judged."""
+        return line
+
 
 class GpuRunner(Runner):
     """Runs kernels on the GPU."""
+
+    def judged(self, line: RunLine) -> RunLine:
+        return line.on_hardware()
 
     def run(self, handle: KernelHandle, line: RunLine, inputs: Inputs) -> Results:
         arrays = {name: array.copy() for name, array in inputs.tensors.items()}

@@ -79,9 +79,8 @@ class AttributeReader:
     constants: dict[str, int]
     dims: dict[str, int | None]
     sink: Sink
-    made: Attributes = Attributes()
+    made: Attributes = field(default_factory=Attributes)
     seen: dict[str, Span] = field(default_factory=dict)
-    failed: bool = False
 
     def read(self) -> Attributes:
         for attribute in self.kernel.attributes:
@@ -114,7 +113,6 @@ class AttributeReader:
         notes: tuple[str, ...] = (),
         help: tuple[str, ...] = (),
     ) -> None:
-        self.failed = True
         self.sink.error(code, message, span, label, labels, notes, help)
 
     def unknown(self, attribute: ast.Attribute) -> None:

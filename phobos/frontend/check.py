@@ -13,9 +13,9 @@ from . import ast
 from . import typed as t
 from .attributes import AttributeReader, constants_of
 from .builtins import Builtins
-from .check_base import TooDeep
+from .check_base import TooDeepError
 from .fn_names import check_fns
-from .joins import ERROR
+from .joins import ERROR, SOURCE_SCALARS
 from .scope import Binding
 from .variance import check_variance
 
@@ -76,7 +76,7 @@ class KernelChecker(Builtins):
         params = self.parameters(dims)
         try:
             self.statements(self.kernel.body)
-        except TooDeep:
+        except TooDeepError:
             return None
         kernel = t.TypedKernel(
             name=self.kernel.name,
@@ -141,7 +141,7 @@ class KernelChecker(Builtins):
 
     def parameter_symbol(self, name: str, span: Span, written: ast.TypeExpr) -> t.Symbol:
         if written.head == "tensor":
-            elem = self.scalar_type(written.elem or "", written.elem_span or written.span)
+            elem = SOURCE_SCALARS[written.elem or ""]
             dims = [self.tensor_dim(dim) for dim in written.dims] if self.rank_fits(written) else [1]
             return t.Symbol(name, "tensor", Tensor(elem, tuple(dims)), span)
         if written.head == "tile":
@@ -153,7 +153,7 @@ class KernelChecker(Builtins):
                 help=("take a tensor<..>[..] and read a slice of it",),
             )
             return t.Symbol(name, "scalar", ERROR, span)
-        return t.Symbol(name, "scalar", self.scalar_type(written.head, written.span), span)
+        return t.Symbol(name, "scalar", SOURCE_SCALARS[written.head], span)
 
     def tensor_dim(self, dim: ast.Expr) -> int | str:
         if isinstance(dim, ast.Name) and dim.name not in self.constants:

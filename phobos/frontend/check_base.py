@@ -1,8 +1,8 @@
 """What all parts of the checker share: its state, errors with the call chain, and emitting statements.
 
 The checker is one class in layers, each a file: `Base` (here), then `Values` (giving a value another type or
-shape), `Expressions`, `Subscripts`, `Builtins`, `Inline`, `Statements`; `check` puts them together. What a lower layer needs from
-a higher one is declared here.
+shape), `Expressions`, `Subscripts`, `Statements`, then `TileBuiltins`, `ThreadBuiltins` and `Inline` beside each other,
+and `Builtins` on top; `check` adds the kernel itself. What a lower layer needs from a higher one is declared here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CallSite:
     span: Span
 
 
-class TooDeep(Exception):
+class TooDeepError(Exception):
     """The limit on nesting was reached; the error is in the sink, and the kernel is given up."""
 
 
@@ -100,7 +100,7 @@ class Base:
 
     @contextmanager
     def nested(self, span: Span, levels: int = 1) -> Iterator[None]:
-        """Some levels deeper; raises `TooDeep` at the limit."""
+        """Some levels deeper; raises `TooDeepError` at the limit."""
         self.depth += levels
         if self.depth > MAX_DEPTH:
             self.too_deep(span)
@@ -116,7 +116,7 @@ class Base:
             span,
             help=("give parts of it names with `let`, or move them into a `fn`",),
         )
-        raise TooDeep
+        raise TooDeepError
 
     # ---- names ------------------------------------------------------------------------------------------
 

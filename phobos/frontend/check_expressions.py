@@ -45,12 +45,12 @@ INTEGER_ONLY = {"%", "&", "|", "^", "<<", ">>"}
 ALSO_BOOL = {"&", "|", "^"}
 
 _AXES = ("x", "y", "z")
-CTX = ["block", "grid", "thread", "threads", "warp", "warps", "lane", "lanes"]
 
 
 class Expressions(Values):
     def expr(self, e: ast.Expr) -> t.TExpr:
-        with self.nested(e.span):
+        # calls and subscripts go through more functions of the checker than operators do
+        with self.nested(e.span, 2 if isinstance(e, ast.Call | ast.Subscript) else 1):
             match e:
                 case ast.IntLit():
                     return t.Const(type=INT_LITERAL, span=e.span, value=e.value)
@@ -72,7 +72,7 @@ class Expressions(Values):
                     return self.call(e)
                 case ast.StrLit():
                     return self.error(
-                        "PH249", "a string is not a value", e.span, notes=("strings stand only in print and assert",)
+                        "PH242", "a string is not a value", e.span, notes=("strings stand only in print and assert",)
                     )
         raise AssertionError(type(e).__name__)
 
@@ -152,19 +152,7 @@ class Expressions(Values):
                 return self.index_constant(self.attributes.launch.threads // 32, e.span)
             case ("lanes",):
                 return self.index_constant(32, e.span)
-        path = "ctx." + ".".join(e.path)
-        help_: tuple[str, ...] = ()
-        if e.path and e.path[0] in ("block", "grid"):
-            help_ = (f"write ctx.{e.path[0]}.x, .y or .z",)
-        elif e.path:
-            help_ = self.suggestion(e.path[0], CTX)
-        return self.error(
-            "PH209",
-            f"`{path}` does not exist" if e.path else "`ctx` is not a value",
-            e.span,
-            notes=("ctx has block.x/y/z, grid.x/y/z, thread, threads, warp, warps, lane and lanes",),
-            help=help_,
-        )
+        raise AssertionError("the parser lets only these paths through")
 
     # ---- operators --------------------------------------------------------------------------------------
 
@@ -405,7 +393,9 @@ class Expressions(Values):
         if elem_of(v.type) == target:
             return v
         if isinstance(v, t.Const) and elem_of(v.type).is_int:
-            return self.as_elem(v, target, wrap=True)
+            v = self.as_elem(v, target, wrap=True)
+            v.span = e.span
+            return v
         return t.Convert(type=with_elem(v.type, target), span=e.span, operand=v)
 
     def bool_conversion(self, e: ast.Call) -> t.TExpr:

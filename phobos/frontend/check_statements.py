@@ -10,10 +10,8 @@ from . import typed as t
 from .check_expressions import ARITHMETIC
 from .check_subscripts import Spot, Subscripts
 from .joins import ERROR, MAX_RANK, SOURCE_SCALARS, VOID, elem_of
-from .scope import Binding, nearest
+from .scope import Binding
 from .walk import has_effect
-
-LATER = ("f8e4m3", "f8e5m2", "i16", "u32")
 
 
 class Statements(Subscripts):
@@ -48,24 +46,10 @@ class Statements(Subscripts):
 
     # ---- written types ----------------------------------------------------------------------------------
 
-    def scalar_type(self, name: str, span: Span) -> Scalar:
-        found = SOURCE_SCALARS.get(name)
-        if found is not None:
-            return found
-        if name in LATER:
-            self.error("PH401", f"not supported yet: the type {name}", span, "cannot be compiled yet")
-        else:
-            close = nearest(name, SOURCE_SCALARS)
-            help_ = (f"did you mean {close}?",) if close else ()
-            self.error(
-                "PH221", f"unknown type `{name}`", span, help=help_, notes=(f"types: {', '.join(SOURCE_SCALARS)}",)
-            )
-        return ERROR
-
     def local_type(self, written: ast.TypeExpr) -> Type:
         """The type of a variable, or of a fn's tile or scalar parameter and result."""
         if not written.dims:
-            return self.scalar_type(written.head, written.span)
+            return SOURCE_SCALARS[written.head]
         if written.head == "tensor":
             self.error(
                 "PH221",
@@ -75,9 +59,9 @@ class Statements(Subscripts):
                 help=("write tile<..>[..]",),
             )
             return ERROR
-        elem = self.scalar_type(written.elem or "", written.elem_span or written.span)
+        elem = SOURCE_SCALARS[written.elem or ""]
         shape = self.tile_dims(written)
-        return ERROR if shape is None or elem == ERROR else Tile(elem, shape)
+        return ERROR if shape is None else Tile(elem, shape)
 
     def tile_dims(self, written: ast.TypeExpr) -> tuple[int, ...] | None:
         if not self.rank_fits(written):
@@ -134,15 +118,6 @@ class Statements(Subscripts):
         else:
             assert stmt.type is not None
             value, kind = None, self.local_type(stmt.type)
-            if isinstance(kind, Scalar) and kind != ERROR:
-                self.error(
-                    "PH232",
-                    f"`{stmt.name}` has no first value",
-                    stmt.name_span,
-                    "a scalar needs one",
-                    notes=("only a tile may be declared without a value",),
-                    help=(f"write = {'0.0' if kind.is_float else 'false' if kind.kind == 'bool' else '0'}",),
-                )
         symbol = t.Symbol(stmt.name, "var", kind, stmt.name_span, uninitialised=value is None)
         if value is None and isinstance(kind, Tile):
             self.unwritten[symbol] = (self.loops, self.conditions)

@@ -194,7 +194,7 @@ class ThreadBuiltins(TileBuiltins):
     # ---- atomics ----------------------------------------------------------------------------------------
 
     def atomic(self, e: ast.Call, args: Args) -> t.TExpr:
-        """atomic_add, atomic_max, atomic_min: `(A[i, j], v)`, or `(A, i, v)` at rank 1; add also of a tile to a slice."""
+        """atomic_add, atomic_max, atomic_min: `(A[i, j], v)`, `(A, i, v)` at rank 1; add also with a tile."""
         spot = self.atomic_place(e, args)
         if spot is None:
             self.expr(args[-1])

@@ -364,7 +364,7 @@ class Values(Base):
             return f"the {e.type}"
         if isinstance(e.type, Tile):
             return str(e.type)
-        article = "an" if str(e.type)[0] in "aeiu" and str(e.type) != "u8" else "a"
+        article = "an" if str(e.type)[0] in "fi" else "a"
         return f"{article} {e.type}"
 
     def origin(self, e: t.TExpr, axis: int) -> Span | None:

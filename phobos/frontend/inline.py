@@ -16,7 +16,7 @@ from . import ast
 from . import typed as t
 from .check_base import MAX_CALLS, CallSite
 from .check_statements import Statements
-from .joins import ERROR, VOID, Pending, aligned_shapes, elem_of
+from .joins import ERROR, SOURCE_SCALARS, VOID, Pending, aligned_shapes, elem_of
 from .scope import Binding, Scope
 from .walk import expressions, has_effect, statements, tree
 
@@ -370,9 +370,7 @@ class Inline(Statements):
         assert symbol is not None
         assert isinstance(symbol.type, Tensor)
         if param.type is not None:
-            elem = self.scalar_type(param.type.elem or "", param.type.span)
-            if elem == ERROR:
-                return False
+            elem = SOURCE_SCALARS[param.type.elem or ""]
             if elem != symbol.type.elem or len(param.type.dims) != len(symbol.type.dims):
                 self.error(
                     "PH247",

@@ -1,4 +1,4 @@
-"""The meaning of every tile op, run for one CTA.
+"""The meaning of every tile op, run for one CTA; `shared` adds the CTA ops.
 
 A `Machine` holds the values of the SSA names; `MEANING` maps an op class to the function that gives its results.
 """
@@ -40,6 +40,7 @@ from ..ir.tile_ops import (
     element,
     shape_of,
 )
+from ..ir.types import Scalar
 from . import elementwise
 from .memory import Access, InterpError, TrapError
 from .numbers import Array, cast, constant, fma, held
@@ -68,6 +69,8 @@ class Machine:
     grid: tuple[int, int, int]
     index_bits: int
     values: dict[Value, Array] = field(default_factory=dict)
+    shared: object = None
+    """Shared memory, once a CTA op has touched it (`shared.SharedMemory`)."""
 
     def __getitem__(self, value: Value) -> Array:
         return self.values[value]
@@ -80,7 +83,7 @@ class Machine:
                 return tuple(self.values[v] for v in op.values)
             meaning = MEANING.get(type(op))
             if meaning is None:
-                raise InterpError(op, f"{op.name} is not a tile op, the interpreter has no meaning for it")
+                raise InterpError(op, f"the interpreter has no meaning for {op.name}")
             self.values.update(zip(op.results(), meaning(self, op), strict=True))
         return ()
 
@@ -207,21 +210,29 @@ def _store_point(m: Machine, op: StorePoint) -> Sequence[Array]:
 # ---- contraction ------------------------------------------------------------------------------------------------
 
 
+Operand = tuple[Array, Scalar]
+"""A tile and the element type that it has."""
+
+
 @means(Dot)
 def _dot(m: Machine, op: Dot) -> Sequence[Array]:
-    elem = element(op.acc.type)
-    a, b = (cast(m[v], element(v.type), elem, m.index_bits) for v in (op.a, op.b))
-    if op.trans_b:
+    a, b = (m[op.a], element(op.a.type)), (m[op.b], element(op.b.type))
+    return (contraction(m, a, b, op.trans_b, m[op.acc], element(op.acc.type)),)
+
+
+def contraction(m: Machine, left: Operand, right: Operand, trans_b: bool, acc: Array, elem: Scalar) -> Array:
+    """acc + a b, k ascending, one rounding a step."""
+    a, b = (cast(tile, of, elem, m.index_bits) for tile, of in (left, right))
+    if trans_b:
         b = b.T
-    acc = m[op.acc]
-    if element(op.a.type).name == element(op.b.type).name == "f16" and elem.name == "f32":
+    if left[1].name == right[1].name == "f16" and elem.name == "f32":
         # A product of two f16 numbers has 22 bits and an exponent that f32 has: exact, so the sum rounds alone.
         for k in range(a.shape[1]):
             acc = acc + a[:, k, None] * b[None, k, :]
-        return (acc,)
+        return acc
     for k in range(a.shape[1]):
         acc = fma(a[:, k, None], b[None, k, :], acc, elem)
-    return (acc,)
+    return acc
 
 
 # ---- control ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Runs a kernel on NumPy arrays, one CTA after another: the language's meaning, for forms "built" to "placed".
+"""Runs a kernel on NumPy arrays, one CTA after another: the language's meaning, in every form.
 
 Takes a kernel, arrays by tensor name, scalars by name and a grid; writes into the arrays. What the caller hands in is
 checked, and every access is checked against its array.
@@ -16,8 +16,11 @@ from ..ir.core import Value
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import element
 from ..ir.types import Scalar, Tensor
-from .machine import Machine
+from . import shared
+from .machine import MEANING, Machine
 from .numbers import Array, constant, held, stored
+
+assert all(op in MEANING for op in shared.CTA_OPS)
 
 
 def run(

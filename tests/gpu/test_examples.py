@@ -31,7 +31,7 @@ def test_run_line(path: Path, line: RunLine) -> None:
     args = [tensors[p.name] if p.name in tensors else inputs.scalars[p.name] for p in handle.signature.params]
     handle(*args, grid=line.grid)
     reference = expected(handle.meaning, load_reference(path, line.kernel), inputs)
-    verdict = judge(handle.meaning, line, reference, inputs, tensors)
+    verdict = judge(handle.meaning, line.on_hardware(), reference, inputs, tensors)
     assert verdict.ok, verdict.faults
 
 

@@ -263,10 +263,40 @@ def test_blocks_run_with_x_fastest() -> None:
     assert a[0, 0, 1] == 2
 
 
-def test_a_cta_op_has_no_meaning_here() -> None:
-    k = parse('kernel k(; ; ) form "staged" { commit() }')
-    with pytest.raises(InterpError, match="commit is not a tile op"):
-        run(k, {}, {}, (1, 1, 1))
+RING = """
+kernel k(%A: tensor<f32>[M], %B: tensor<f32>[M]; %M: index; ) form "staged" {
+  %n0: index = const() {value = 0}
+  %n1: index = const() {value = 1}
+  %buf: buffer<f32>[4] x 2 @rows(fast=0) = alloc() {label = "buf"}
+  copy_async(%A, [%n0], [%M], %buf, %n1) {layout = LAYOUT, guards = ["hi"], width = 1}
+  commit()
+  WAIT
+  %x: tile<f32>[4] @LAYOUT_ = read(%buf, SLOT)
+  store(%B, [%n0], [%M], %x) {guards = ["hi"]}
+}
+""".replace("LAYOUT_", "blocked(vector=[1], lanes=[32], warps=[8], order=[0])").replace(
+    "LAYOUT", "@blocked(shape=[4], vector=[1], lanes=[32], warps=[8], order=[0])"
+)
+
+
+@pytest.mark.parametrize(
+    ("wait", "slot", "expected"),
+    [
+        ("wait() {pending = 0}", "%n1", [1.0, 2.0, 3.0]),
+        ("wait() {pending = 1}", "%n1", None),  # the group may still be in flight: poison
+        ("wait() {pending = 0}", "%n0", None),  # the other slot was never filled
+    ],
+)
+def test_an_async_copy_arrives_at_its_wait(wait: str, slot: str, expected: list[float] | None) -> None:
+    a, b = np.array([1, 2, 3], np.float32), np.zeros(3, np.float32)
+    run(parse(RING.replace("WAIT", wait).replace("SLOT", slot)), {"A": a, "B": b}, {}, (1, 1, 1))
+    assert np.isnan(b).all() if expected is None else b.tolist() == expected
+
+
+def test_a_slot_that_is_not_there() -> None:
+    text = RING.replace("WAIT", "wait() {pending = 0}").replace("SLOT", "%M")
+    with pytest.raises(InterpError, match="slot 3 of %buf, which has 2"):
+        run(parse(text), {"A": np.zeros(3, np.float32), "B": np.zeros(3, np.float32)}, {}, (1, 1, 1))
 
 
 # ---- arguments --------------------------------------------------------------------------------------------------

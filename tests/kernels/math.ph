@@ -1,4 +1,4 @@
-// run: functions N=512 seed=1 tol=2e-6
+// run: functions N=512 seed=1 tol=2e-6 approx=6e-4
 // run: rounding N=512 seed=2 tol=0
 // run: softplus N=512 seed=3 tol=2e-6
 // run: powers N=512 seed=4 tol=5e-6

@@ -53,115 +53,79 @@ kernel k(A: tensor<f32>[M, N], V: tensor<f32>[N], H: tensor<f16>[M, N], I: tenso
 """
 
 
+EXPRS = {
+    "int": ["($int + $int)", "($int * $int)", "($int / $int)", "($int % $int)", "($int & $int)", "($int << $int)",
+            "min($int, $int)", "$KIND($int)", "I[$int]", "g($int, $int)", "atomic_add(I[$int], $int)", "-$int",
+            "where($bool, $int, $int)", "lane_sum($int)", "extent(A, 1)", "i32($int)"],
+    "float": ["($float + $float)", "($float * $float)", "($float / $float)", "exp($float)", "-$float", "f32($int)",
+              "f($float)", "V[$int]", "cta_sum($float)", "sum($run)", "t[$int, $int]", "($tile)[0, 0]",
+              "fma($float, $float, $float)", "shuffle($float, $int)"],
+    "bool": ["($int < $int)", "($int == $int)", "!$bool", "($bool && $bool)", "($bool || $bool)", "($bool ^ $bool)",
+             "odd(V, $int)", "($float < $float)", "lane_any($bool)"],
+    "tile": ["($tile + $tile)", "($tile * $float)", "($tile - $int)", "exp($tile)", "rowsum($tile)", "flat($tile)",
+             "dot($tile, transpose($tile))", "dot_t($tile, $tile)", "where($tile < $tile, $tile, 0.0)", "$KIND($tile)",
+             "w($tile)", "tril($tile)", "A[$int :+ 16, $int : $int]", "A[$int :+ T, $int :+ C]", "-$tile", "u($tile)",
+             "A[0 :+ n, $int :+ C]", "generate(q, T, C, $float)", "gather(V, $tile)"],
+    "run": ["($run + $run)", "($run * $float)", "exp($run)", "elem(A[$int, $int :+ 4])", "f32($run)", "u($run)"],
+}  # fmt: skip
+STMTS = ["let yNN = $ANY", "t = $tile", "t += $tile", "s = $float", "s += $float", "i = $int", "V[$int] += $float",
+         "A[$int :+ 16, $int :+ 8] = $tile", "A[$int : $int, :] *= $float", "var zNN: tile<$KIND>[16, C] = $tile",
+         "put(V, $int)", "t[0 :+ 4, $int:] = $float", "store(V[$int :+ 4], $run)", "barrier()", "let zNN: $KIND = $ANY",
+         "if p { return }", "let zNN: f32 = $float", "let zNN: i64 = $int", 'print("v", $ANY)',
+         "$FN($ANY, $ANY)", "$FN($ANY)"]  # fmt: skip
+BLOCKS = ["if $bool {\n$BODY\n} else {\n$BODY\n}", "if $bool {\n$BODY\n}", "for j in range($int, $int, 1) {\n$BODY\n}",
+          "for j in range($int, N, T) {\n$BODY\n}", "while $bool {\n$BODY\nbreak\n}", "while $bool {\n$BODY\n}",
+          "for j in range(0, 8) {\n$BODY\ncontinue\n}"]  # fmt: skip
+LEAVES = {"int": INTS, "float": FLOATS, "bool": BOOLS, "tile": TILES, "run": RUNS}
+HOLE = re.compile(r"\$(\w+)|NN")
+
+
 class Maker:
-    """Makes expressions and statements, mostly of the type that is asked for."""
+    """Makes programs, expressions mostly of the type that is asked for."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.pick = rng.choice
 
-    def expr(self, kind: str, depth: int) -> str:
-        if self.rng.random() < 0.03:
-            kind = self.pick(["int", "float", "bool", "tile", "run"])
-        if depth <= 0 or self.rng.random() < 0.3:
-            return self.pick({"int": INTS, "float": FLOATS, "bool": BOOLS, "tile": TILES, "run": RUNS}[kind])
-        e = lambda k: self.expr(k, depth - 1)  # noqa: E731
-        match kind:
-            case "int":
-                forms = [
-                    f"({e('int')} {self.pick('+-*/%&|^')} {e('int')})",
-                    f"({e('int')} << {e('int')})",
-                    f"min({e('int')}, {e('int')})",
-                    f"{self.pick(KINDS)}({e('int')})",
-                    f"I[{e('int')}]",
-                    f"g({e('int')}, {e('int')})",
-                    f"atomic_add(I[{e('int')}], {e('int')})",
-                    f"-{e('int')}",
-                    f"where({e('bool')}, {e('int')}, {e('int')})",
-                    f"lane_sum({e('int')})",
-                    f"extent(A, {e('int')})",
-                ]
-            case "float":
-                forms = [
-                    f"({e('float')} {self.pick('+-*/')} {e('float')})",
-                    f"exp({e('float')})",
-                    f"-{e('float')}",
-                    f"f32({e('int')})",
-                    f"f({e('float')})",
-                    f"V[{e('int')}]",
-                    f"cta_sum({e('float')})",
-                    f"sum({e('run')})",
-                    f"t[{e('int')}, {e('int')}]",
-                    f"({e('tile')})[0, 0]",
-                    f"fma({e('float')}, {e('float')}, {e('float')})",
-                    f"shuffle({e('float')}, {e('int')})",
-                ]
-            case "bool":
-                forms = [
-                    f"({e('int')} {self.pick(['<', '==', '>=', '!='])} {e('int')})",
-                    f"!{e('bool')}",
-                    f"({e('bool')} {self.pick(['&&', '||', '&', '^'])} {e('bool')})",
-                    f"odd(V, {e('int')})",
-                    f"({e('float')} < {e('float')})",
-                    f"lane_any({e('bool')})",
-                ]
-            case "tile":
-                forms = [
-                    f"({e('tile')} {self.pick('+-*/')} {e(self.pick(['tile', 'float', 'int']))})",
-                    f"exp({e('tile')})",
-                    f"rowsum({e('tile')})",
-                    f"dot({e('tile')}, transpose({e('tile')}))",
-                    f"dot_t({e('tile')}, {e('tile')})",
-                    f"where({e('tile')} < {e('tile')}, {e('tile')}, 0.0)",
-                    f"{self.pick(KINDS)}({e('tile')})",
-                    f"w({e('tile')})",
-                    f"flat({e('tile')})",
-                    f"tril({e('tile')})",
-                    f"A[{e('int')} :+ {self.pick(['16', 'T', 'C', 'n'])}, {e('int')} : {e('int')}]",
-                    f"generate(q, T, C, {e('float')})",
-                    f"gather(V, {e('tile')})",
-                    f"-{e('tile')}",
-                    f"u({e('tile')})",
-                ]
-            case _:
-                forms = [f"({e('run')} {self.pick('+-*')} {e(self.pick(['run', 'float']))})", f"exp({e('run')})",
-                         f"elem(A[{e('int')}, {e('int')} :+ 4])", f"f32({e('run')})", f"u({e('run')})"]  # fmt: skip
-        return self.pick(forms)
+    def filled(self, template: str, depth: int) -> str:
+        def fill(hole: re.Match[str]) -> str:
+            kind = hole[1]
+            if kind is None:
+                return str(self.rng.randint(0, 99))
+            if kind == "BODY":
+                return self.body(self.rng.randint(0, 3), depth - 1)
+            if kind in ("KIND", "FN"):
+                return self.pick(KINDS if kind == "KIND" else sorted(TABLE))
+            if kind == "ANY" or self.rng.random() < 0.01:
+                kind = self.pick(sorted(EXPRS))
+            if depth <= 0 or self.rng.random() < 0.4:
+                return self.pick(LEAVES[kind])
+            return self.filled(self.pick(EXPRS[kind]), depth - 1)
+
+        return HOLE.sub(fill, template)
 
     def stmt(self, depth: int) -> str:
-        e = lambda k: self.expr(k, self.rng.randint(0, 3))  # noqa: E731
-        any_kind = self.pick(["int", "float", "bool", "tile", "run"])
-        forms = [f"let y{self.rng.randint(0, 99)} = {e(any_kind)}", f"t {self.pick(['', '+', '*'])}= {e('tile')}",
-                 f"s {self.pick(['', '+'])}= {e('float')}", f"i = {e('int')}", f"V[{e('int')}] += {e('float')}",
-                 f"A[{e('int')} :+ 16, {e('int')} :+ 8] = {e('tile')}", f"A[{e('int')} : {e('int')}, :] *= {e('float')}",
-                 f"var z{self.rng.randint(0, 99)}: tile<{self.pick(KINDS)}>[16, C] = {e('tile')}", f"put(V, {e('int')})",
-                 f"t[0 :+ 4, {e('int')}:] = {e('float')}", f"store(V[{e('int')} :+ 4], {e('run')})", "barrier()",
-                 f"let z{self.rng.randint(0, 99)}: {self.pick(KINDS)} = {e(any_kind)}", "return", "grid_barrier(bar)",
-                 f'print("v", {e(any_kind)})', f"{self.pick(sorted(TABLE))}({e(any_kind)}, {e(any_kind)})"]  # fmt: skip
-        if depth > 0:
-            inner = lambda: self.body(self.rng.randint(0, 3), depth - 1)  # noqa: E731
-            forms += [
-                f"if {e('bool')} {{\n{inner()}\n}} else {{\n{inner()}\n}}",
-                f"for j in range({e('int')}, {e('int')}, {self.pick(['1', 'T', 'n', '0'])}) {{\n{inner()}\n}}",
-                f"while {e('bool')} {{\n{inner()}\n{self.pick(['break', 'continue', 'i += 1'])}\n}}",
-            ]
-        return self.pick(forms)
+        if depth > 0 and self.rng.random() < 0.3:
+            return self.filled(self.pick(BLOCKS), depth)
+        return self.filled(self.pick(STMTS), self.rng.randint(0, 3))
 
     def body(self, count: int, depth: int) -> str:
         return "\n".join(self.stmt(depth) for _ in range(count))
 
     def program(self) -> str:
         fns = [
-            f"fn g(a, b: i32) {{ if a < b {{ return {self.pick(['a', 'b', '1', 'g(a, b)', '1.0'])} }}\nreturn b }}",
+            f"fn g(a, b: i32) {{ if a < b {{ return {self.pick(['a', 'b', 'b', '1', 'g(a, b)'])} }}\nreturn b }}",
             f"fn f(a: f32) -> f32 {{ return {self.pick(['a', 'exp(a)', 'f16(a)', 'f64(a) + 1.0', 'i32(a)'])} }}",
-            "fn odd(A: tensor<f32>[K], j) -> bool { for k in range(0, K) { if A[j] > 1.0 { return true } }\nreturn false }",
+            "fn odd(A: tensor<f32>[K], j) -> bool { while j < K { if A[j] > 1.0 { return true } }\nreturn false }",
             "fn w(a: tile<f32>[R, C]) -> tile<f32>[R, C] { var r: tile<f32>[R, C] = a\nr += rowmax(a)\nreturn r }",
             "fn u(a) { let r = a * 2\nreturn r - a }",
             "fn q(i, j, z) -> f32 { if i > j { return z }\nreturn 0.0 }",
             "fn put(A, j) { A[j] = 1.0\nif j > 3 { return }\nA[j + 1] = 0.0 }",
         ]
-        head = HEAD.format(attribute=self.pick(["", "@persistent", "@aligned(M = T)", "@pipeline(3)", "@precise"]))
-        return "\n".join(fns) + "\n" + head + self.body(self.rng.randint(1, 8), 3) + "\n}\n"
+        head = HEAD.format(
+            attribute=self.pick(["", "@persistent\n@swizzle(4)", "@aligned(M = T)", "@pipeline(3)", "@precise"])
+        )
+        return "\n".join(fns) + "\n" + head + self.body(self.rng.randint(1, 6), 2) + "\n}\n"
 
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*|\d+(?:\.\d+)?|:\+|[-+*/%&|^<>=!]=?")
@@ -242,8 +206,8 @@ def test_the_grammar_makes_sense() -> None:
 
 def test_deep_calls_and_wide_inlining_are_errors() -> None:
     """Twenty fns that each call the next one twice would be a million bodies."""
-    fns = "\n".join(f"fn f{n}(x) {{ return f{n + 1}(x) + f{n + 1}(x) }}" for n in range(20))
-    text = f"{fns}\nfn f20(x) {{ return x }}\nkernel k(V: tensor<f32>[N]) {{ V[0] = f0(V[0]) }}\n"
+    fns = "\n".join(f"fn step{n}(x) {{ return step{n + 1}(x) + step{n + 1}(x) }}" for n in range(20))
+    text = f"{fns}\nfn step20(x) {{ return x }}\nkernel k(V: tensor<f32>[N]) {{ V[0] = step0(V[0]) }}\n"
     source, sink = Source("wide.ph", text), Sink()
     check_program(parse(source, sink), source, sink)
     assert {d.code for d in sink.errors} == {"PH248"}
