@@ -20,7 +20,7 @@ from .artifact import Artifact, signature
 from .codegen.ptx import PtxResult
 from .diagnostics import CompileError, Diagnostic, InternalError, Severity, Sink
 from .frontend import ast
-from .frontend.check import check_kernel, constants_of
+from .frontend.check import check_declarations, check_kernel, constants_of
 from .frontend.lower import lower
 from .frontend.parser import parse
 from .frontend.typed import TypedKernel
@@ -90,8 +90,10 @@ class Unit:
 
         Raises `CompileError` with the errors of all kernels.
         """
-        errors: list[Diagnostic] = []
-        found: list[Diagnostic] = list(self.warnings)
+        sink = Sink()
+        check_declarations(self.program, sink)
+        errors = list(sink.errors)
+        found: list[Diagnostic] = [*self.warnings, *(d for d in sink.diagnostics if d not in errors)]
         for name in self.kernels:
             try:
                 found += self._check(name, self._own(name, constants or {}))[1]

@@ -2,7 +2,8 @@
 
     // run: gemm M=64 N=96 K=32 alpha=1.0 beta=0.5 TILE_M=64 seed=1 tol=2e-5 grid=1,2,1
 
-names a kernel, then extents, scalars and `@autotune` constants by their names, the `seed` of the inputs, the relative
+names a kernel, then extents, scalars and `@autotune` constants by their names, the `seed` of the inputs and their `data`
+(`normal`, the default; `integers`: small ones also as floats, so that sums of products are exact; `ones`), the relative
 tolerance (0: exact; without it, one for the element type), the tolerance `approx` where the hardware's approximate
 functions computed, if that is larger, and, where it cannot be inferred, the grid. Tests, the
 command line and the GPU tests all use it: `parse_run_lines` reads the lines of a file, `make_inputs` makes arrays for a
@@ -34,7 +35,8 @@ Reference = Callable[..., Mapping[str, Any]]
 
 START = re.compile(r"^[ \t]*//[ \t]*run:", re.MULTILINE)
 NUMBER = re.compile(r"-?(?:\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?|inf)|nan|true|false", re.IGNORECASE)
-OPTIONS = ("seed", "tol", "approx", "grid")
+OPTIONS = ("seed", "data", "tol", "approx", "grid")
+DATA = ("normal", "integers", "ones")
 
 TOLERANCE = {"f16": 2e-3, "bf16": 2e-2, "f32": 2e-6, "f64": 1e-12}
 """Relative tolerance for an element type when a line names none; other types are compared exactly."""
@@ -58,6 +60,7 @@ class RunLine:
     values: dict[str, Number] = field(default_factory=dict)
     places: dict[str, Span] = field(default_factory=dict)
     seed: int = 0
+    data: str = DATA[0]
     tolerance: float | None = None
     approx: float | None = None
     grid: tuple[int, int, int] | None = None
@@ -131,8 +134,9 @@ def _line(source: Source, start: int, end: int) -> RunLine:
         else:
             values[key] = _number(value, span)
     place = words[0][1].to(words[-1][1])
-    seed, tolerance, approx, grid = options.get("seed", 0), *(options.get(key) for key in ("tol", "approx", "grid"))
-    return RunLine(words[0][0], place, values, places, seed, tolerance, approx, grid)
+    seed, data = options.get("seed", 0), options.get("data", DATA[0])
+    tolerance, approx, grid = (options.get(key) for key in ("tol", "approx", "grid"))
+    return RunLine(words[0][0], place, values, places, seed, data, tolerance, approx, grid)
 
 
 def _number(text: str, span: Span) -> Number:
@@ -144,6 +148,10 @@ def _number(text: str, span: Span) -> Number:
 
 
 def _option(key: str, text: str, span: Span) -> Any:
+    if key == "data":
+        if text not in DATA:
+            raise RunLineError(span, f"data is one of {', '.join(DATA)}, not `{text}`")
+        return text
     if key == "grid":
         blocks = text.split(",")
         if len(blocks) > 3 or not all(re.fullmatch(r"[1-9]\d*", b) for b in blocks):
@@ -160,7 +168,7 @@ def _option(key: str, text: str, span: Span) -> Any:
 
 
 def make_inputs(kernel: Kernel, line: RunLine) -> Inputs:
-    """Seeded arguments for `kernel`: normal floats, small integers. Outputs get random values like the others."""
+    """Seeded arguments for `kernel`, as the line's `data` says. Outputs get values like the others."""
     constants = [name for name, _ in kernel.constants]
     scalar_types = {v.name: v.type for v in kernel.scalars}
     known = [*(v.name for v in kernel.dims), *scalar_types, *constants]
@@ -180,7 +188,7 @@ def make_inputs(kernel: Kernel, line: RunLine) -> Inputs:
     for tensor in kernel.tensors:
         assert isinstance(tensor.type, Tensor)
         shape = tuple(dim if isinstance(dim, int) else dims[dim] for dim in tensor.type.dims)
-        tensors[tensor.name] = _random(rng, tensor.type.elem, shape)
+        tensors[tensor.name] = _random(rng, tensor.type.elem, shape, line.data)
     return Inputs(tensors, dims, scalars)
 
 
@@ -204,10 +212,13 @@ def _scalar(line: RunLine, name: str, type_: Scalar) -> Number:
     raise RunLineError(line.places[name], f"the scalar {name} is {type_}, not {value}")
 
 
-def _random(rng: np.random.Generator, elem: Scalar, shape: tuple[int, ...]) -> Array:
-    """Normal floats, integers of small magnitude so that sums of products stay exact, fair bools."""
+def _random(rng: np.random.Generator, elem: Scalar, shape: tuple[int, ...], data: str) -> Array:
+    """Normal floats, integers of small magnitude so that sums of products stay exact, fair bools; or ones."""
+    if data == "ones":
+        return np.asarray(numbers.to_stored(numbers.from_f64(np.ones(shape), elem), elem))
     if elem.is_float:
-        values: Array = numbers.to_stored(numbers.from_f64(rng.standard_normal(shape), elem), elem)
+        chosen = rng.integers(-8, 8, shape).astype(np.float64) if data == "integers" else rng.standard_normal(shape)
+        values: Array = numbers.to_stored(numbers.from_f64(chosen, elem), elem)
         return values
     if elem.kind == "bool":
         return rng.integers(0, 2, shape).astype(bool)

@@ -1,7 +1,8 @@
 """The checker: the syntax tree of a kernel and a choice of constants -> its typed tree, or errors.
 
 `constants_of` gives the constants that a kernel declares, `check_kernel` the typed tree for one choice of them,
-`check_program` only the errors of a file. Findings go to the sink; all errors of a kernel come out of one run.
+`check_program` only the findings of a file, `check_declarations` those that belong to no kernel. Findings go to the
+sink; all errors of a kernel come out of one run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .joins import ERROR, SOURCE_SCALARS
 from .scope import Binding
 from .variance import check_variance
 
-__all__ = ["check_kernel", "check_program", "constants_of"]
+__all__ = ["check_declarations", "check_kernel", "check_program", "constants_of"]
 
 
 def check_kernel(
@@ -38,6 +39,13 @@ def check_kernel(
 
 def check_program(program: ast.Program, source: Source, sink: Sink) -> None:
     """All findings of a file at the default constants."""
+    check_declarations(program, sink)
+    for kernel in program.kernels:
+        check_kernel(program, kernel, {}, sink)
+
+
+def check_declarations(program: ast.Program, sink: Sink) -> None:
+    """What concerns the file and no kernel of it: names declared twice, and `fn`s that no kernel calls."""
     seen: dict[str, Span] = {}
     declarations: list[ast.Fn | ast.Kernel] = [*program.fns, *program.kernels]
     for declaration in sorted(declarations, key=lambda d: d.span.start):
@@ -50,8 +58,6 @@ def check_program(program: ast.Program, source: Source, sink: Sink) -> None:
                 labels=(Label(seen[declaration.name], "first declared here"),),
             )
         seen.setdefault(declaration.name, declaration.name_span)
-    for kernel in program.kernels:
-        check_kernel(program, kernel, {}, sink)
     check_fns(program, sink)
 
 

@@ -109,12 +109,17 @@ class Base:
         finally:
             self.depth -= levels
 
-    def too_deep(self, span: Span, message: str = f"nested more than {MAX_DEPTH} deep") -> NoReturn:
+    def too_deep(
+        self,
+        span: Span,
+        message: str = f"nested more than {MAX_DEPTH} deep",
+        help: str = "give parts of it names with `let`",
+    ) -> NoReturn:
         self.error(
             "PH248",
             message,
             span,
-            help=("give parts of it names with `let`, or move them into a `fn`",),
+            help=(help,),
         )
         raise TooDeepError
 

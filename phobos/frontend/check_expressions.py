@@ -47,6 +47,12 @@ ALSO_BOOL = {"&", "|", "^"}
 _AXES = ("x", "y", "z")
 
 
+def short(e: ast.Expr) -> str:
+    """An expression as it stands in a suggestion: as written, unless it is long."""
+    text = e.span.text
+    return text if len(text) < 40 and "\n" not in text else "x"
+
+
 class Expressions(Values):
     def expr(self, e: ast.Expr) -> t.TExpr:
         # calls and subscripts go through more functions of the checker than operators do
@@ -95,7 +101,7 @@ class Expressions(Values):
                 f"tensor `{e.name}` used as a value",
                 e.span,
                 labels=(Label(found.span, f"`{e.name}` is a tensor"),),
-                help=(f"subscript it: {e.name}[{', '.join([':'] * rank)}] is all of it",),
+                help=(f"subscript it: {e.name}[{', '.join('ijklm'[:rank])}] is one element",),
             )
         return self.read(found, e.span)
 
@@ -166,7 +172,7 @@ class Expressions(Values):
         good = {"-": is_number(elem), "!": elem == BOOL, "~": elem.is_int}[e.op]
         if not good:
             wants = {"-": "a number", "!": "a bool", "~": "an integer"}[e.op]
-            help_ = ("compare it: x == 0",) if e.op == "!" and is_number(elem) else ()
+            help_ = (f"compare it: {short(e.operand)} == 0",) if e.op == "!" and is_number(elem) else ()
             return self.error(
                 "PH211",
                 f"`{e.op}` needs {wants}, not {self.describe(v)}",
@@ -399,8 +405,7 @@ class Expressions(Values):
         return t.Convert(type=with_elem(v.type, target), span=e.span, operand=v)
 
     def bool_conversion(self, e: ast.Call) -> t.TExpr:
-        text = e.args[0].value.span.text if e.args else "x"
-        text = text if len(text) < 40 else "x"
+        text = short(e.args[0].value) if e.args else "x"
         return self.error(
             "PH216",
             "bool is not a conversion",

@@ -9,7 +9,7 @@ from . import ast
 from . import typed as t
 from .check_expressions import ARITHMETIC
 from .check_subscripts import Spot, Subscripts
-from .joins import ERROR, MAX_RANK, SOURCE_SCALARS, VOID, elem_of
+from .joins import ERROR, MAX_RANK, SOURCE_SCALARS, VOID, elem_of, same_but_units
 from .scope import Binding
 from .walk import has_effect
 
@@ -166,12 +166,18 @@ class Statements(Subscripts):
             value = self.expr(stmt.value)
         else:
             old, by = self.in_order(self.after(self.read(found, target.span), stmt.value))
-            value = self.arithmetic(stmt.op[:-1], old, by, stmt.span, stmt.span)
+            value = self.compound(stmt, old, by)
         kind = found.symbol.type
         because = (Label(found.span, f"`{found.name}` is {kind}"),)
         value = self.stored(value, kind, f"`{found.name}`", memory=isinstance(kind, Tile), because=because)
         self.unwritten.pop(found.symbol, None)
         self.out.append(t.Assign(span=stmt.span, symbol=found.symbol, value=value))
+
+    def compound(self, stmt: ast.Assign, old: t.TExpr, by: t.TExpr) -> t.TExpr:
+        """`x op= e` is `x = x op e`; axes of extent 1 are dropped or added between its sides as in an assignment."""
+        if isinstance(old.type, Tile) and isinstance(by.type, Tile) and same_but_units(old.type.shape, by.type.shape):
+            by = self.reshaped(by, old.type.shape)
+        return self.arithmetic(stmt.op[:-1], old, by, stmt.span, stmt.span)
 
     def fixed(self, found: Binding, span: Span) -> None:
         """An assignment to what cannot change."""
@@ -209,11 +215,9 @@ class Statements(Subscripts):
         if spot.open_axis is not None:
             self.fill_place(stmt, spot, because)
             return
-        if stmt.op == "=":
-            value = self.expr(stmt.value)
-        else:
-            value = self.expr(stmt.value)
-            value = self.arithmetic(stmt.op[:-1], self.load(spot), value, stmt.span, stmt.span)
+        value = self.expr(stmt.value)
+        if stmt.op != "=":
+            value = self.compound(stmt, self.load(spot), value)
         self.unwritten.pop(spot.base, None)
         if spot.is_point:
             value = self.stored(value, spot.elem, f"`{target.span.text}`", memory=True, because=because)

@@ -293,6 +293,8 @@ class Values(Base):
         else:
             help_ = f"convert it: {elem}({e.span.text})" if len(e.span.text) < 40 else f"convert it with {elem}(..)"
         rule = "a store converts an integer to a wider integer or a float, and a float to another float"
+        if have.is_int and elem.is_int:
+            rule += "; integers narrow only into tensors and tiles"
         return self.error(
             "PH214",
             f"{what} is {elem} and cannot hold {settled(have)} without a conversion",
@@ -360,8 +362,6 @@ class Values(Base):
 
     def describe(self, e: t.TExpr) -> str:
         """The type of a value as messages say it."""
-        if is_literal(e.type):
-            return f"the {e.type}"
         if isinstance(e.type, Tile):
             return str(e.type)
         article = "an" if str(e.type)[0] in "fi" else "a"

@@ -146,7 +146,9 @@ class Inline(Statements):
             )
         self.inlined_calls += 1
         if self.inlined_calls > MAX_CALLS:
-            self.too_deep(e.span, f"more than {MAX_CALLS} inlined calls in one kernel")
+            self.too_deep(
+                e.span, f"more than {MAX_CALLS} inlined calls in one kernel", "call once and keep the result with `let`"
+            )
         outer = (self.scope, self.breakable, self.runs)
         self.scope, self.breakable, self.runs = Scope(), 0, False
         self.calls.append(CallSite(fn.name, e.span))
@@ -159,8 +161,8 @@ class Inline(Statements):
 
     def body_of(self, fn: ast.Fn, given: list[Given], span: Span) -> t.TExpr:
         fits = self.bind_dims(fn, given)
-        for param, arg in zip(fn.params, given, strict=True):
-            fits = self.bind_parameter(param, arg) and fits
+        if fits:
+            fits = all([self.bind_parameter(param, arg) for param, arg in zip(fn.params, given, strict=True)])
         if not fits:
             return self.broken(span)
         written = None if fn.result is None else self.local_type(fn.result)

@@ -57,6 +57,11 @@ class Blocked(RegisterLayout):
     def registers(self) -> int:
         return prod(self.repeats) * prod(self._vector)
 
+    @property
+    def one_holder(self) -> bool:
+        """Whether no element is held by more than one thread."""
+        return not any(r and ln * w > 1 for r, ln, w in zip(self.replicated, self.lanes, self.warps, strict=True))
+
     @cached_property
     def _vector(self) -> tuple[int, ...]:
         return tuple(1 if rep else v for v, rep in zip(self.vector, self.replicated, strict=True))
@@ -128,7 +133,8 @@ class Blocked(RegisterLayout):
             slots = [a for a in self.order if a not in move]
             first = bool(slots) and self.order.index(slots[0]) == 0 and len(self.order) > 1
             lanes[units[0]], warps[units[0]] = spare_lanes, spare_warps
-            order = units + order if first else order + units
+            # Slowest first axis first, as `coalesced` orders them: equal layouts compare equal.
+            order = units[::-1] + order if first else order + units[::-1]
         return Blocked(shape, tuple(vector), tuple(lanes), tuple(warps), tuple(order), tuple(replicated))
 
 

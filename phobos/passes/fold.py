@@ -54,7 +54,7 @@ class _Folder:
                 key = (
                     type(new),
                     new.operands(),
-                    tuple(sorted(new.attributes().items())),
+                    tuple((name, _distinct(held)) for name, held in sorted(new.attributes().items())),
                     tuple(r.type for r in new.results()),
                 )
                 if key in seen:
@@ -126,6 +126,11 @@ class _Folder:
         if value is None or not low <= value < high:
             return None
         return Const(value=value, out=op.out, span=op.span)
+
+
+def _distinct(held: Any) -> Any:
+    """An attribute such that different ones compare different: 0.0 and -0.0 are equal in Python."""
+    return str(held) if isinstance(held, float) else held
 
 
 def _range(t: Scalar) -> tuple[int, int]:

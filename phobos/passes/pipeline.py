@@ -42,8 +42,7 @@ class Staged:
 
 
 def run(kernel: Kernel, options: Options) -> Kernel:
-    asked = kernel.attributes.pipeline
-    if not asked:
+    if kernel.attributes.pipeline < 2:  # One stage is one buffer: a choice of a tuned count, and no pipeline.
         return kernel
     maker = _Maker(kernel, options.target)
     body = Rewriter(maker.visit, inner_first=True).block(kernel.body)
@@ -116,11 +115,12 @@ class _Maker:
 
     def _staged(self, loop: For) -> tuple[list[Staged], str]:
         made = {r: op for op in loop.body.ops for r in op.results()}
+        operands = {b for op in loop.body.ops if isinstance(op, DotFma) for b in (op.a, op.b)}
         found: list[Staged] = []
         why = "no operand of a contraction is loaded in it"
         stores = [o for o in loop.body.walk() if isinstance(o, Store | StorePoint)]
         for op in loop.body.ops:
-            if not isinstance(op, Write):
+            if not isinstance(op, Write) or op.buffer not in operands:
                 continue
             load = made.get(op.value)
             if not isinstance(load, Load):

@@ -36,18 +36,23 @@ from ..layout.register import Blocked
 from .choose import VECTOR_BYTES, accumulator, coalesced
 from .options import Options
 
+VALUE_BYTES = 4
+"""What a tile that is never in global memory is laid out as."""
 ELEMENTWISE = (Unary, Binary, Compare, Select, Fma, Cast)
 
 
 @dataclass(eq=False)
 class Class:
-    """Values that share a layout."""
+    """Values that share a layout.
+
+    accessed: bytes of the widest element that a load or store of the class moves, 0 when there is none. Vectors are as
+    long as that element's 16 bytes, so that the wider access of a conversion stays coalesced.
+    """
 
     shape: tuple[int, ...]
     values: list[Value] = field(default_factory=list)
     accumulator: Scalar | None = None
-    accessed: bool = False
-    narrowest: int = 16
+    accessed: int = 0
     layout: Blocked | None = None
 
 
@@ -59,7 +64,6 @@ class _Classes:
         if v not in self.of:
             assert isinstance(v.type, Tile)
             made = Class(v.type.shape, [v])
-            made.narrowest = v.type.elem.size_bytes
             self.of[v] = made
         return self.of[v]
 
@@ -74,8 +78,7 @@ class _Classes:
                 x, y = y, x
             x.values += y.values
             x.accumulator = x.accumulator or y.accumulator
-            x.accessed = x.accessed or y.accessed
-            x.narrowest = min(x.narrowest, y.narrowest)
+            x.accessed = max(x.accessed, y.accessed)
             for v in y.values:
                 self.of[v] = x
 
@@ -121,9 +124,15 @@ def _anchor(kernel: Kernel, classes: _Classes) -> None:
             assert isinstance(op.out.type, Tile)
             classes.get(op.out).accumulator = op.out.type.elem
         elif isinstance(op, Load):
-            classes.get(op.out).accessed = True
+            _access(classes, op.out)
         elif isinstance(op, Store):
-            classes.get(op.value).accessed = True
+            _access(classes, op.value)
+
+
+def _access(classes: _Classes, v: Value) -> None:
+    assert isinstance(v.type, Tile)
+    c = classes.get(v)
+    c.accessed = max(c.accessed, v.type.elem.size_bytes)
 
 
 def _assign(kernel: Kernel, classes: _Classes, edges: list[Broadcast | Reshape]) -> None:
@@ -144,7 +153,7 @@ def _assign(kernel: Kernel, classes: _Classes, edges: list[Broadcast | Reshape])
 def _layout(c: Class, warps: int) -> Blocked:
     if c.accumulator and len(c.shape) == 2:
         return accumulator((c.shape[0], c.shape[1]), warps, c.accumulator.size_bytes)
-    return coalesced(c.shape, warps, c.narrowest, VECTOR_BYTES)
+    return coalesced(c.shape, warps, c.accessed or VALUE_BYTES, VECTOR_BYTES)
 
 
 def _spread(start: Class, classes: _Classes, edges: list[Broadcast | Reshape]) -> None:
@@ -193,8 +202,9 @@ class _Placer:
                 held = getattr(op, name)
                 changes[name] = self._define(held) if isinstance(held, Value) else tuple(self._define(v) for v in held)
             if isinstance(op, Broadcast | Reshape):
-                changes["a"] = self._converted(op, changes["a"], changes["out"], ops)
-            ops.append(op.replace(**changes))
+                ops += self._bridged(op, changes["a"], changes["out"])
+            else:
+                ops.append(op.replace(**changes))
         return Block(params, tuple(ops))
 
     def _define(self, v: Value) -> Value:
@@ -207,16 +217,18 @@ class _Placer:
     def _use(self, v: Value) -> Value:
         return self.new.get(v, v)
 
-    def _converted(self, op: Broadcast | Reshape, a: Value, out: Value, ops: list[Op]) -> Value:
-        assert isinstance(a.type, Tile) and isinstance(out.type, Tile) and isinstance(out.type.layout, Blocked)
-        layout = out.type.layout
-        if isinstance(op, Broadcast):
-            wanted: Blocked | None = layout.collapsed(a.type.shape)
-        else:
-            wanted = _reshaped(layout, a.type.shape)
-        assert wanted is not None, "spare lanes always find a unit axis"
-        if wanted == a.type.layout:
-            return a
-        made = a.like(dataclasses.replace(a.type, layout=wanted))
-        ops.append(Convert(a=a, out=made, span=op.span))
-        return made
+    def _bridged(self, op: Broadcast | Reshape, a: Value, out: Value) -> tuple[Op, ...]:
+        """The op between the layouts of its two sides, with a `convert` where they do not meet."""
+        assert isinstance(a.type, Tile) and isinstance(out.type, Tile)
+        assert isinstance(a.type.layout, Blocked) and isinstance(out.type.layout, Blocked)
+        layout, shape = out.type.layout, a.type.shape
+        wanted = layout.collapsed(shape) if isinstance(op, Broadcast) else _reshaped(layout, shape)
+        if wanted is not None:
+            if wanted == a.type.layout:
+                return (op.replace(a=a, out=out),)
+            made = a.like(dataclasses.replace(a.type, layout=wanted))
+            return Convert(a=a, out=made, span=op.span), op.replace(a=made, out=out)
+        # The result has lanes on a unit axis and the operand has none to carry them: convert behind the reshape.
+        given = a.type.layout.reshaped(out.type.shape)
+        made = out.like(dataclasses.replace(out.type, layout=given))
+        return op.replace(a=a, out=made), Convert(a=made, out=out, span=op.span)

@@ -21,6 +21,7 @@ from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Wri
 from ..ir.kernel import Fact, Kernel
 from ..ir.tile_ops import For, If, Load, LoadPoint, Store, StorePoint, While
 from ..ir.types import Buffer, Tile
+from ..layout.register import Blocked
 from .affine import Indices
 from .options import Options
 
@@ -31,7 +32,7 @@ OLDEST = 16
 class Access:
     """One pending access.
 
-    where: a buffer or a tensor. age: committed groups since an async write, -1 when not in flight.
+    where: a buffer or a tensor. age: committed groups since an async copy, -1 when not in flight.
     own: the op, for telling that threads meet only their own elements; None once a back edge was crossed.
     """
 
@@ -94,11 +95,16 @@ class _Placer:
         return (a.writes or b.writes) and self._overlap(a, b)
 
     def _private(self, a: Access, b: Access) -> bool:
-        """Both touch the same elements with the same layout, so each thread meets only what is its own."""
+        """Both touch the same elements with the same layout, so each thread meets only what is its own.
+
+        Of threads that hold the same element one stores and all load, so there only two stores are alike.
+        """
         if a.own is None or b.own is None or a.where is not b.where:
             return False
         x, y = _tile(a.own), _tile(b.own)
         if x.layout != y.layout or x.shape != y.shape:
+            return False
+        if a.writes != b.writes and not (isinstance(x.layout, Blocked) and x.layout.one_holder):
             return False
         return all(self.indices.same(p, q) for p, q in zip(a.own.offsets, b.own.offsets, strict=True))
 
@@ -112,7 +118,7 @@ class _Placer:
             waiting = [(p, x) for p, x in clash if p.in_flight]
             if waiting and not op.regions():
                 raise InternalError(
-                    f"sync: line {op.span.line} reads an async copy of line {waiting[0][0].line} that nothing waits for"
+                    f"sync: line {op.span.line} meets an async copy of line {waiting[0][0].line} that nothing waits for"
                 )
             real = [(p, x) for p, x in clash if not p.in_flight and not self._private(p, x)]
             if real:
@@ -169,7 +175,7 @@ class _Placer:
             body, after = self._loop(op.body, state, rings if op.stages > 1 else set())
             return op.replace(body=body), frozenset(dataclasses.replace(p, phase=-1) for p in after)
         if isinstance(op, While):
-            whole = Block(op.cond.params, (*op.cond.ops, *op.body.ops))
+            whole = Block((*op.cond.params, *op.body.params), (*op.cond.ops, *op.body.ops))
             looped, after = self._loop(whole, state, set())
             cut = looped.ops.index(op.cond.ops[-1])
             return op.replace(
@@ -200,7 +206,9 @@ class _Placer:
 
     def _varies(self, op: Load | Store, body: Block) -> bool:
         """Whether an offset changes from trip to trip."""
-        inside = set(body.params) | {r for o in body.walk() for r in o.results()}
+        inside = set(body.params)
+        for o in body.walk():
+            inside.update(o.results(), *(b.params for b in o.regions()))
         return any(a in inside for v in op.offsets for a, _ in self.indices.affine(v).terms)
 
 
@@ -225,7 +233,7 @@ def _accesses(op: Op) -> list[Access]:
     if isinstance(op, StorePoint):
         return [Access(True, op.tensor, line=line)]
     if isinstance(op, CopyAsync):
-        return [Access(True, op.buffer, op.phase, 0, line=line)]
+        return [Access(True, op.buffer, op.phase, 0, line=line), Access(False, op.tensor, age=0, line=line)]
     if isinstance(op, Write):
         return [Access(True, op.buffer, op.phase, line=line)]
     if isinstance(op, Read):

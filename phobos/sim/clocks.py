@@ -170,19 +170,20 @@ class Clocks:
         slot = self.slot[lanes]
         same_cta = cta == self.first_cta + slot
         result |= same_cta & done & (clock < self.start[lanes])
-        rest = np.flatnonzero(~result & done)
-        for at in rest:
-            lane, other = int(lanes[at]), int(thread[at])
-            if same_cta[at]:
-                index = other % self.threads
-                level = self.level[int(slot[at])]
-                if level == 1:
-                    result[at] = (index >> 5) == (lane % self.width) >> 5 and clock[at] < self.clock[lane]
-                elif level == 2:
-                    vectors = self.vectors[int(slot[at])]
-                    result[at] = vectors[lane % self.width, index] >= clock[at]
-            if not result[at]:
-                result[at] = self._knows(lane, int(cta[at]), other, int(clock[at]))
+        rest = ~result & done
+        if not rest.any():
+            return result
+        level = np.array(self.level)[slot]
+        index = thread % self.threads
+        mine_index = lanes % self.width
+        one = rest & same_cta & (level == 1)
+        result |= one & (index >> 5 == mine_index >> 5) & (clock < self.clock[lanes])
+        for each in np.unique(slot[rest & same_cta & (level == 2)]):
+            at = np.flatnonzero(rest & same_cta & (slot == each))
+            result[at] |= self.vectors[int(each)][mine_index[at], index[at]] >= clock[at]
+        if self.known or self.known_cta:
+            for at in np.flatnonzero(~result & done):
+                result[at] = self._knows(int(lanes[at]), int(cta[at]), int(thread[at]), int(clock[at]))
         return result
 
     def _knows(self, lane: int, cta: int, thread: int, clock: int) -> bool:

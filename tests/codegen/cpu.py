@@ -10,8 +10,11 @@ from __future__ import annotations
 import ctypes
 import itertools
 import mmap
+import os
 import re
+import signal
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -87,14 +90,15 @@ def translated(text: str, shared: int) -> str:
 
 
 class Guarded:
-    """A copy of an array that ends at the end of a page, with a page behind it that must not be touched."""
+    """A copy of an array that ends within 16 bytes of the end of a page, with a page behind it that must not be touched."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         pages = -(-max(array.nbytes, 1) // PAGE)
         self._map = mmap.mmap(-1, (pages + 1) * PAGE)
         start = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         assert LIBC.mprotect(start + pages * PAGE, PAGE, PROT_NONE) == 0
-        self.offset = pages * PAGE - array.nbytes
+        # Not the very end where the size is odd: the base is a multiple of 16 bytes, as kernels may assume.
+        self.offset = pages * PAGE - -(-array.nbytes // 16) * 16
         self.address = start + self.offset
         self.array = np.frombuffer(self._map, array.dtype, array.size, self.offset).reshape(array.shape)
         self.array[...] = array
@@ -129,18 +133,35 @@ def run(
         types = [*[ctypes.c_void_p] * len(tensors), *[index] * len(dims), *(type(s) for s in scalars)]
         function = ctypes.CFUNCTYPE(None, *hidden, *types)(engine.get_function_address(kernel.name))
         smem = engine.get_global_value_address("smem") if shared else 0
-        gx, gy, gz = (*grid, 1, 1)[:3]
-        for z, y, x in itertools.product(range(gz), range(gy), range(gx)):
-            if shared:
-                ctypes.memset(smem, 0xFF, shared)
-            barrier = threading.Barrier(kernel.threads)
-            wait = BARRIER(lambda barrier=barrier: barrier.wait() and None)
-            threads = [
-                threading.Thread(target=function, args=(wait, tid, x, y, z, gx, gy, gz, *arguments))
-                for tid in range(kernel.threads)
-            ]
-            for t in threads:
-                t.start()
-            for t in threads:
-                t.join()
+        _in_a_child(lambda: _blocks(function, kernel.threads, grid, smem, shared, arguments))
     return [g.array.copy() for g in guarded]
+
+
+def _blocks(function: Any, threads: int, grid: tuple[int, ...], smem: int, shared: int, arguments: list[Any]) -> None:
+    """Every block, one after another, each with its threads at once."""
+    gx, gy, gz = (*grid, 1, 1)[:3]
+    for z, y, x in itertools.product(range(gz), range(gy), range(gx)):
+        if shared:
+            ctypes.memset(smem, 0xFF, shared)
+        barrier = threading.Barrier(threads)
+        wait = BARRIER(lambda barrier=barrier: barrier.wait() and None)
+        running = [
+            threading.Thread(target=function, args=(wait, tid, x, y, z, gx, gy, gz, *arguments))
+            for tid in range(threads)
+        ]
+        for t in running:
+            t.start()
+        for t in running:
+            t.join()
+
+
+def _in_a_child(work: Callable[[], None]) -> None:
+    """Do it in a forked process: an access outside a tensor ends that process, not the tests. Tensors are shared."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert not os.WIFSIGNALED(status), f"the kernel died of {signal.Signals(os.WTERMSIG(status)).name}"

@@ -17,7 +17,7 @@ from tests.gpu.guarded import filled, poisoned  # noqa: E402 - after the check f
 pytestmark = pytest.mark.gpu
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
-FILES = sorted((*EXAMPLES.glob("*.ph"), *KERNELS.glob("*.ph")))
+FILES = sorted((*EXAMPLES.glob("*.ph"), *KERNELS.rglob("*.ph")))
 LINES = [(path, line) for path in FILES for line in parse_run_lines(path.read_text(), path.name)]
 
 

@@ -21,7 +21,8 @@ from phobos.source import Source
 from phobos.target import target
 
 HERE = Path(__file__).parent
-FILES = [*sorted((HERE.parents[1] / "examples").glob("*.ph")), *sorted(HERE.glob("*.ph"))]
+FOLDERS = (HERE.parents[1] / "examples", HERE, HERE / "conformance", HERE / "contractions")
+FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.ph"))]
 CHIPS = ("sm_80", "sm_75")
 
 

@@ -62,6 +62,7 @@ def test_lines_are_found_in_order_and_default_options_are_plain() -> None:
         (" k M=four", "x.ph:1:11: `four` is not a number"),
         (" k M=4 seed=1.5", "x.ph:1:15: seed is an integer that is not negative, not `1.5`"),
         (" k tol=-1", "x.ph:1:11: tol is a number that is not negative, not `-1`"),
+        (" k data=zeros", "x.ph:1:11: data is one of normal, integers, ones, not `zeros`"),
         (" k grid=0,1", "x.ph:1:11: a grid is one to three positive numbers such as 4,4,1, not `0,1`"),
     ],
 )
@@ -104,6 +105,16 @@ def test_inputs_are_seeded_and_in_the_element_types() -> None:
         assert first.tensors[name].dtype == numbers.stored(elem)
         assert np.array_equal(first.tensors[name], again.tensors[name])
     assert not np.array_equal(first.tensors["T0"], other.tensors["T0"])
+
+
+@pytest.mark.parametrize("elem", [F32, BF16, I8])
+def test_data_that_is_not_random_normal(elem: Scalar) -> None:
+    whole = make_inputs(kernel(elem), line("k M=8 alpha=0 data=integers seed=3")).tensors["T0"]
+    held = numbers.to_held(whole, elem).astype(float)
+    assert np.array_equal(held, np.rint(held))
+    assert 1 < np.abs(held).max() <= 8
+    ones = make_inputs(kernel(elem), line("k M=8 alpha=0 data=ones")).tensors["T0"]
+    assert np.array_equal(numbers.to_held(ones, elem).astype(float), np.ones((8, 3)))
 
 
 def test_the_judge_objects_to_each_kind_of_fault() -> None:

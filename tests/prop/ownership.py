@@ -1,0 +1,244 @@
+"""Which thread touches what: runs a synced kernel through the interpreter and finds accesses that nothing orders.
+
+Between two barriers an element that one thread writes may not be read or written by another. An asynchronous copy holds
+what it reads and writes until its thread has waited for it, through barriers too. Elements are told apart by their
+address, so two tensors that share memory are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from phobos.interp import machine, shared
+from phobos.interp.machine import Machine
+from phobos.ir.core import Op
+from phobos.ir.cta_ops import Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
+from phobos.ir.kernel import Kernel
+from phobos.ir.tile_ops import Load, LoadPoint, Store, StorePoint, shape_of
+from phobos.ir.types import Buffer
+from phobos.layout.base import RegisterLayout
+
+Ints = np.ndarray[Any, Any]
+NOBODY, MANY, FLYING = -1, -2, -3
+
+
+class RaceError(Exception):
+    """Two threads met; the text has the op and where."""
+
+
+class Threads:
+    """Who read and wrote each element since the last barrier."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.readers: dict[int, int] = {}
+        self.writers: dict[int, int] = {}
+        self.open: list[tuple[bool, Ints, Ints]] = []
+        self.groups: list[list[tuple[bool, Ints, Ints]]] = []
+
+    def pairs(self, layout: RegisterLayout, owner: bool) -> list[tuple[Ints, tuple[Ints, ...]]]:
+        """For each register the threads that hold an element, and its coordinates."""
+        tid = np.arange(self.threads)
+        base = [np.broadcast_to(np.asarray(b), tid.shape) for b in layout.thread_base(tid % 32, tid // 32)]
+        out = []
+        for r in range(layout.registers):
+            at = [b + o for b, o in zip(base, layout.register_offset(r), strict=True)]
+            kept = np.logical_and.reduce([(c < s) for c, s in zip(at, layout.shape, strict=True)])
+            threads, coords = tid[kept], tuple(c[kept] for c in at)
+            if owner and len(threads):
+                _, first = np.unique(np.ravel_multi_index(coords, layout.shape), return_index=True)
+                threads, coords = threads[first], tuple(c[first] for c in coords)
+            out.append((threads, coords))
+        return out
+
+    def touch(self, op: Op, writes: bool, threads: Ints, places: Ints) -> None:
+        for t, p in zip(threads.tolist(), places.tolist(), strict=True):
+            if self.writers.get(p, t) != t or (writes and self.readers.get(p, t) != t):
+                raise RaceError(
+                    f"{op.span}: {op.name}: thread {t} {'writes' if writes else 'reads'} what thread "
+                    f"{self.writers.get(p)} wrote or {self.readers.get(p)} read, and no barrier is between them"
+                )
+            if writes:
+                self.writers[p] = t
+            else:
+                self.readers[p] = t if self.readers.get(p, t) == t else MANY
+
+    def barrier(self) -> None:
+        self.readers.clear()
+        self.writers.clear()
+        for group in (self.open, *self.groups):
+            for writes, _, places in group:
+                (self.writers if writes else self.readers).update(dict.fromkeys(places.tolist(), FLYING))
+
+    def fly(self, op: Op, writes: bool, threads: Ints, places: Ints) -> None:
+        self.touch(op, writes, threads, places)
+        self.open.append((writes, threads, places))
+        (self.writers if writes else self.readers).update(dict.fromkeys(places.tolist(), FLYING))
+
+    def wait(self, pending: int) -> None:
+        while len(self.groups) > pending:
+            for writes, threads, places in self.groups.pop(0):
+                where = self.writers if writes else self.readers
+                where.update(zip(places.tolist(), threads.tolist(), strict=True))
+
+
+def _threads(m: Machine) -> Threads:
+    found = m.__dict__.get("threads")
+    assert isinstance(found, Threads)
+    return found
+
+
+def _tensor_places(m: Machine, op: Any, coords: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """(addresses, which of the coordinates are inside the guards)."""
+    array = m.arrays[op.tensor]
+    at, kept = np.zeros(coords[0].shape, np.int64), np.ones(coords[0].shape, bool)
+    guards = getattr(op, "guards", ("",) * len(op.offsets))
+    for c, offset, extent, guard, stride in zip(
+        coords, m.numbers(op.offsets), m.numbers(op.extents), guards, array.strides, strict=True
+    ):
+        here = c + offset
+        if guard in ("hi", "both"):
+            kept &= here < extent
+        if guard in ("lo", "both"):
+            kept &= here >= 0
+        at += here * stride
+    return at + array.__array_interface__["data"][0], kept
+
+
+def _global(m: Machine, op: Load | Store | LoadPoint | StorePoint) -> None:
+    threads = _threads(m)
+    if isinstance(op, LoadPoint | StorePoint):
+        point = [np.zeros(1, np.int64) for _ in op.offsets]
+        who = np.arange(threads.threads) if isinstance(op, LoadPoint) else np.zeros(1, np.int64)
+        where, _ = _tensor_places(m, op, point)
+        threads.touch(op, isinstance(op, StorePoint), who, np.repeat(where, len(who)))
+        return
+    stores = isinstance(op, Store)
+    layout = (op.value if isinstance(op, Store) else op.out).type.layout  # type: ignore[union-attr]
+    for who, coords in threads.pairs(layout, stores):
+        where, kept = _tensor_places(m, op, coords)
+        threads.touch(op, stores, who[kept], where[kept])
+
+
+def _buffer_places(m: Machine, op: Any, buffer: Any, slot: Any, coords: Sequence[Ints]) -> Ints:
+    bytes_, t = shared._slot(m, op, buffer, slot)
+    assert isinstance(t, Buffer)
+    return np.asarray(t.layout.offset(tuple(coords))) * t.elem.size_bytes + bytes_.__array_interface__["data"][0]
+
+
+def _each_byte(op: Op, threads: Threads, writes: bool, who: Ints, where: Ints, size: int) -> None:
+    for byte in range(size):
+        threads.touch(op, writes, who, where + byte)
+
+
+def _shared(m: Machine, op: Write | Read) -> None:
+    threads = _threads(m)
+    writes = isinstance(op, Write)
+    t = (op.value if isinstance(op, Write) else op.out).type
+    for who, coords in threads.pairs(t.layout, writes):  # type: ignore[union-attr]
+        where = _buffer_places(m, op, op.buffer, op.slot, coords)
+        _each_byte(op, threads, writes, who, where, t.elem.size_bytes)  # type: ignore[union-attr]
+
+
+def _copy(m: Machine, op: CopyAsync) -> None:
+    threads = _threads(m)
+    t = op.buffer.type
+    assert isinstance(t, Buffer)
+    for who, coords in threads.pairs(op.layout, True):
+        where, kept = _tensor_places(m, op, coords)
+        if not op_is_invariant(m, op):
+            threads.fly(op, False, who[kept], where[kept])
+        places = _buffer_places(m, op, op.buffer, op.slot, coords)
+        for byte in range(t.elem.size_bytes):
+            threads.fly(op, True, who, places + byte)
+
+
+def op_is_invariant(m: Machine, op: CopyAsync) -> bool:
+    return bool(getattr(op, "invariant", False))
+
+
+def _dot(m: Machine, op: DotFma) -> None:
+    threads = _threads(m)
+    layout = op.acc.type.layout  # type: ignore[union-attr]
+    rows: dict[int, set[int]] = {}
+    columns: dict[int, set[int]] = {}
+    for who, (i, j) in threads.pairs(layout, False):
+        for t, r, c in zip(who.tolist(), i.tolist(), j.tolist(), strict=True):
+            rows.setdefault(r, set()).add(t)
+            columns.setdefault(c, set()).add(t)
+    for buffer, slot, need, free in (
+        (op.a, op.a_slot, rows, 0),
+        (op.b, op.b_slot, columns, 0 if op.trans_b else 1),
+    ):
+        t = buffer.type
+        assert isinstance(t, Buffer)
+        k = np.arange(t.shape[1 - free])
+        for at, readers in need.items():
+            line = np.full(k.shape, at)
+            where = _buffer_places(m, op, buffer, slot, (line, k) if free == 0 else (k, line))
+            for reader in _two(readers):
+                for byte in range(t.elem.size_bytes):
+                    threads.touch(op, False, np.full(k.shape, reader), where + byte)
+
+
+def _two(readers: Iterable[int]) -> list[int]:
+    """Two of the readers say as much as all of them."""
+    ordered = sorted(readers)
+    return [*ordered[:1], *ordered[-1:]] if len(ordered) > 1 else ordered
+
+
+HOOKS: dict[type[Op], Any] = {
+    Load: _global,
+    Store: _global,
+    LoadPoint: _global,
+    StorePoint: _global,
+    Write: _shared,
+    Read: _shared,
+    CopyAsync: _copy,
+    DotFma: _dot,
+}
+
+
+def run(
+    kernel: Kernel,
+    arrays: dict[str, np.ndarray[Any, Any]],
+    scalars: dict[str, Any],
+    grid: tuple[int, int, int],
+    index_bits: int = 32,
+) -> None:
+    """As `interp.run`; raises RaceError."""
+    from phobos.interp import run as interpret
+
+    before = dict(machine.MEANING)
+
+    def hooked(meaning: Any, hook: Any) -> Any:
+        def both(m: Machine, op: Any) -> Any:
+            if "threads" not in m.__dict__:
+                m.__dict__["threads"] = Threads(kernel.threads)
+            if hook is not None:
+                hook(m, op)
+            elif isinstance(op, Sync) and op.scope == "cta":
+                _threads(m).barrier()
+            elif isinstance(op, Commit):
+                threads = _threads(m)
+                threads.groups.append(threads.open)
+                threads.open = []
+            elif isinstance(op, Wait):
+                _threads(m).wait(op.pending)
+            return meaning(m, op)
+
+        return both
+
+    try:
+        for cls in (*HOOKS, Sync, Commit, Wait):
+            machine.MEANING[cls] = hooked(before[cls], HOOKS.get(cls))
+        interpret(kernel, arrays, scalars, grid, index_bits)
+    finally:
+        machine.MEANING.clear()
+        machine.MEANING.update(before)
+
+
+__all__ = ["RaceError", "run", "shape_of"]

@@ -1,0 +1,6 @@
+fn exp(x) { //~ PH207
+  return x * x
+}
+kernel k(A: tensor<f32>[M, N], V: tensor<f32>[N], n: i32, x: f32) {
+  V[0] = exp(x)
+}

@@ -1,0 +1,3 @@
+kernel k(A: tensor<f32>[M, N], V: tensor<f32>[N], n: i32, x: f32) {
+  exp(x) //~ PR204
+}

@@ -1,0 +1,3 @@
+kernel k(A: tensor<f32>[M, N], V: tensor<f32>[N], n: i32, x: f32) {
+  V[0] = f32(n / 0) //~ PR206
+}
