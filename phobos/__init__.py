@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from .diagnostics import CompileError, Diagnostic, InternalError
     from .errors import AlignedPromiseError, ArgumentError, CudaError, LaunchError
     from .plan import Plan
+    from .sim import Checks, SimFault, SimResult
     from .target import Target
 
 __all__ = [
     "AlignedPromiseError",
     "ArgumentError",
     "Artifact",
+    "Checks",
     "CompileError",
     "CudaError",
     "Diagnostic",
@@ -29,6 +31,8 @@ __all__ = [
     "LaunchError",
     "Module",
     "Plan",
+    "SimFault",
+    "SimResult",
     "Target",
     "compile",
 ]
@@ -37,6 +41,7 @@ _HOME = {
     "AlignedPromiseError": "errors",
     "ArgumentError": "errors",
     "Artifact": "artifact",
+    "Checks": "sim",
     "CompileError": "diagnostics",
     "CudaError": "errors",
     "Diagnostic": "diagnostics",
@@ -45,6 +50,8 @@ _HOME = {
     "LaunchError": "errors",
     "Module": "api",
     "Plan": "plan",
+    "SimFault": "sim",
+    "SimResult": "sim",
     "Target": "target",
     "compile": "api",
 }

@@ -8,7 +8,7 @@ when a GPU is first asked about.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from .target import target as target_named
 
 if TYPE_CHECKING:
     from .plan import Plan
+    from .sim import Checks, SimResult
 
 
 def compile(
@@ -36,6 +37,8 @@ def compile(
     """
     if index_bits not in (None, 32, 64):
         raise ValueError(f"index_bits is 32 or 64, not {index_bits!r}")
+    if not isinstance(target, str | Target | None):
+        raise TypeError(f"target is a name such as 'sm_90a', not {target!r}")
     unit = Unit(_source(src))
     check_names(unit, constants)
     unit.check(constants)
@@ -149,6 +152,24 @@ class KernelHandle:
         `.best.kernel` is the fastest's handle. The tensors that the kernel writes hold no result afterwards."""
         return _runtime("tune").tune(self, args, grid)
 
+    def simulate(
+        self,
+        args: Sequence[Any],
+        grid: int | Sequence[int] | None = None,
+        checks: Checks | None = None,
+        *,
+        check: bool = True,
+        collect: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> SimResult:
+        """Run the emitted PTX in the simulator, on host arrays, which are written in place.
+
+        checks: what to look for, everything by default; a finding raises `SimFault`, or stands in the result's
+        `findings` with `collect`. The result has the counters too. grid and check are as in a launch.
+        """
+        result: SimResult = _runtime("simulated").simulate(self, args, grid, check, checks, collect, progress)
+        return result
+
     @cached_property
     def meaning(self) -> Kernel:
         """The tile IR before anything is decided, with the grid inferred: what the interpreter runs."""
@@ -188,12 +209,19 @@ def _runtime(module: str) -> Any:
 def _source(src: str | Path) -> Source:
     if isinstance(src, str) and ("\n" in src or "{" in src):
         return Source("<string>", src)
+    if not isinstance(src, str | Path):
+        raise TypeError(f"src is a path or the text of a program, not {type(src).__name__}")
+    if not str(src):
+        raise ValueError("src is empty: neither a path nor the text of a program")
     path = Path(src)
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
 def check_names(unit: Unit, constants: Mapping[str, int], kernels: tuple[str, ...] = ()) -> None:
-    """Raise PH503 for constants that no kernel declares."""
+    """Raise PH503 for constants that no kernel declares, TypeError for values that are no integers."""
+    for name, value in constants.items():
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise TypeError(f"the constant {name} is an integer, not {value!r}")
     declared = {kernel: tuple(unit.constants(kernel)) for kernel in kernels or unit.kernels}
     names = dict.fromkeys(c for own in declared.values() for c in own)
     wrong = [c for c in constants if c not in names]

@@ -62,6 +62,8 @@ class Unit:
         start = time.perf_counter()
         self.program: ast.Program = parse(source, sink)
         self.parse_ms = 1e3 * (time.perf_counter() - start)
+        if sink.errors:
+            _check_whole_kernels(self.program, sink)
         sink.raise_errors()
         self.warnings: tuple[Diagnostic, ...] = sink.diagnostics
         self._kernels = {k.name: k for k in self.program.kernels}
@@ -88,7 +90,7 @@ class Unit:
     def check(self, constants: Mapping[str, int] | None = None) -> tuple[Diagnostic, ...]:
         """Check every kernel with these constants, each taking those it declares, and give the warnings and remarks.
 
-        Raises `CompileError` with the errors of all kernels.
+        Raises `CompileError` with the errors of all kernels, and the warnings beside them.
         """
         sink = Sink()
         check_declarations(self.program, sink)
@@ -100,7 +102,7 @@ class Unit:
             except CompileError as error:
                 errors += error.diagnostics
         if errors:
-            unique = dict.fromkeys(errors)
+            unique = dict.fromkeys([*errors, *(d for d in found if d.severity is Severity.WARNING)])
             raise CompileError(tuple(sorted(unique, key=lambda d: (d.span.start, d.span.end, d.code))))
         return tuple(dict.fromkeys(found))
 
@@ -215,6 +217,21 @@ class Unit:
             self.log.debug("%s: %s: %s", remark.span, remark.code, remark.message)
         if artifact.used:
             self.log.debug("%s relies on %s", artifact.name, ", ".join(map(str, sorted(artifact.used))))
+
+
+def _check_whole_kernels(program: ast.Program, sink: Sink) -> None:
+    """Add what the checker finds in the kernels that the parser could read, so that one run shows it too.
+
+    An error outside the kernels may have cost a `fn`, and what then seems wrong need not be: nothing is added.
+    """
+    broken = {
+        next((k for k in program.kernels if k.span.start <= error.span.start < k.span.end), None)
+        for error in sink.errors
+    }
+    if None not in broken:
+        for kernel in program.kernels:
+            if kernel not in broken:
+                check_kernel(program, kernel, {}, sink)
 
 
 def index_width(attributes: Attributes, target: Target, asked: int | None) -> int:

@@ -2,7 +2,7 @@
 
     // run: gemm M=64 N=96 K=32 alpha=1.0 beta=0.5 TILE_M=64 seed=1 tol=2e-5 grid=1,2,1
 
-names a kernel, then extents, scalars and `@autotune` constants by their names, the `seed` of the inputs and their `data`
+names a kernel, then extents, scalars and `@autotune` constants by their names, the `seed` and the `data` of the inputs
 (`normal`, the default; `integers`: small ones also as floats, so that sums of products are exact; `ones`), the relative
 tolerance (0: exact; without it, one for the element type), the tolerance `approx` where the hardware's approximate
 functions computed, if that is larger, and, where it cannot be inferred, the grid. Tests, the

@@ -96,10 +96,17 @@ def adapt(value: Any, stream: int | None = None) -> Array:
         return _numpy(value)
     if is_torch(value):
         return _torch(value)
-    if hasattr(value, "__cuda_array_interface__"):
-        return _interface(value)
-    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-        return _dlpack(value, stream)
+    try:
+        if hasattr(value, "__cuda_array_interface__"):
+            return _interface(value)
+        if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+            return _dlpack(value, stream)
+    except NotAnArrayError:
+        raise
+    except Exception as error:  # whatever another library's exporter raises, or what it says wrongly
+        raise NotAnArrayError(
+            f"{type(value).__name__}, which cannot be exported: {type(error).__name__}: {error}"
+        ) from error
     raise NotAnArrayError(f"{type(value).__name__}, which has no __cuda_array_interface__ and no __dlpack__")
 
 

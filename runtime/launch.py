@@ -1,50 +1,31 @@
 """Launches a kernel: check the arguments, pick the variant that they allow, load it, pass the parameters, go.
 
 `call` is what calling a kernel does. `Prepared` is a launch that is ready to go any number of times, for timing. With
-no GPU, `call` runs the interpreter on host arrays and says so once.
+no GPU, `call` runs the simulator on host arrays and says so once.
 """
 
 from __future__ import annotations
 
 import ctypes
-import logging
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from phobos.artifact import Artifact, Signature
+from phobos.artifact import Artifact
 from phobos.errors import ArgumentError, LaunchError
-from phobos.ir.kernel import Fact, Kernel
 from phobos.ir.types import Scalar
+from phobos.sim.errors import SimFault
 from phobos.target import runs_on
 
 from . import device, facts, grid, stream
-from .arrays import Array, is_torch
 from .bind import Bound, Number, bf16_bits, bind, check_aligned
+from .simulated import simulate
 from .staging import Staging
-
-log = logging.getLogger("phobos.launch")
-
-
-class Launchable(Protocol):
-    """A kernel as the launcher needs it: `phobos.KernelHandle` is one."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def signature(self) -> Signature: ...
-
-    @property
-    def meaning(self) -> Kernel:
-        """The kernel for the interpreter, with its grid inferred."""
-
-    def variant(self, denied: frozenset[Fact] = frozenset(), index_bits: int | None = None) -> Artifact:
-        """The artifact compiled without some facts, made once; index_bits None: as the caller of `compile` chose."""
+from .variant import Launchable, allowed
 
 
 def call(
@@ -61,7 +42,10 @@ def call(
     """
     if not device.has_gpu():
         _say_once(device.why_no_gpu())
-        interpret(kernel, args, grid, check)
+        try:
+            simulate(kernel, args, grid, check)
+        except SimFault as fault:
+            raise LaunchError(f"{kernel.name}: {fault}") from None
         return
     with Prepared(kernel, args, grid, stream, check) as prepared:
         prepared.run()
@@ -141,25 +125,6 @@ class Prepared:
         self.close()
 
 
-def allowed(kernel: Launchable, first: Artifact, bound: Bound, blocks: grid.Grid) -> Artifact:
-    """The variant of a kernel whose assumption class this launch keeps.
-
-    What is denied only grows, so this ends; a variant compiled without some facts may rely on others.
-    """
-    made, denied = first, first.denied
-    while missing := facts.broken(made, bound, blocks):
-        denied |= missing
-        bits = 64 if facts.INDEX_32 in denied else None
-        again = kernel.variant(denied, bits)
-        if again is made:
-            raise LaunchError(
-                f"{kernel.name} relies on {', '.join(map(str, sorted(missing)))}, which this launch breaks"
-            )
-        log.info("%s: compiled without %s", kernel.name, ", ".join(map(str, sorted(denied))))
-        made = again
-    return made
-
-
 def _stream(asked: Any, args: tuple[Any, ...]) -> int:
     return stream.current(args) if asked is None else stream.handle(asked)
 
@@ -233,39 +198,4 @@ def _c_scalar(kind: Scalar, value: Number) -> Any:
 
 @cache
 def _say_once(reason: str) -> None:
-    print(f"phobos: {reason}; kernels run in the interpreter, which is slow", file=sys.stderr)
-
-
-def interpret(
-    kernel: Launchable, args: tuple[Any, ...], asked: int | Sequence[int] | None = None, check: bool = True
-) -> None:
-    """Run a kernel in the interpreter on host arrays, with the checks of a launch."""
-    from phobos.interp import InterpError, TrapError, run
-
-    bound = bind(kernel.name, kernel.signature, args)
-    for name, array in bound.arrays.items():
-        if array.on_device:
-            raise ArgumentError(name, "a NumPy array, since there is no GPU here", f"a {array}")
-    meaning = kernel.meaning
-    if check:
-        check_aligned(kernel.name, meaning.attributes.aligned, bound, kernel.signature)
-    blocks = grid.chosen(asked, meaning.grid, bound.dims)
-    arrays = {p.name: _as_numpy(bound.arrays[p.name], p.elem) for p in kernel.signature.tensors}
-    try:
-        run(meaning, arrays, bound.scalars, blocks, 64 if facts.needs_64_bits(bound) else 32)
-    except (InterpError, TrapError) as error:
-        raise LaunchError(f"{kernel.name}: {error}") from None
-
-
-def _as_numpy(array: Array, elem: Scalar) -> np.ndarray[Any, Any]:
-    """The host array as NumPy sees it, sharing its memory; bfloat16 as uint16."""
-    bits = np.uint16 if elem.name == "bf16" else None
-    found: np.ndarray[Any, Any]
-    if isinstance(array.owner, np.ndarray):
-        found = array.owner
-    elif is_torch(array.owner):
-        plain = array.owner.detach()
-        found = plain.view(sys.modules["torch"].int16).numpy() if bits else plain.numpy()
-    else:
-        found = np.from_dlpack(array.owner[0])
-    return found.view(bits) if bits else found
+    print(f"phobos: {reason}; kernels run in the simulator of the emitted PTX, which is slow", file=sys.stderr)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Protocol
 
-from phobos.diagnostics import CompileError
+from phobos.diagnostics import CompileError, Severity
 from phobos.errors import CudaError, LaunchError
 
 from . import device
-from .launch import Launchable, Prepared
+from .launch import Prepared
 from .timing import Timing, measure
+from .variant import Launchable
 
 
 class Tunable(Launchable, Protocol):
@@ -95,7 +96,7 @@ def _try(
             linked = prepared.artifact.link
             timing = measure(prepared.launch, prepared.stream, bursts)
     except CompileError as error:
-        first = error.diagnostics[0]
+        first = next(d for d in error.diagnostics if d.severity is Severity.ERROR)
         return Trial(constants, kernel, None, f"{first.code}: {first.message}")
     except LaunchError as error:
         return Trial(constants, kernel, None, str(error))

@@ -39,6 +39,7 @@ class Command:
     strict: bool = False
     remarks: bool = False
     diagnostics: str = "text"
+    on: str = ""
 
 
 def parse(argv: Sequence[str]) -> Command:
@@ -65,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     _file(run)
     _kernel(run)
     run.add_argument("--target", dest="targets", metavar="SM", type=_one_target, default=[], help="such as sm_90a")
+    run.add_argument(
+        "--on",
+        choices=("gpu", "sim", "interp"),
+        default="",
+        help="where: the GPU, the simulator of the emitted PTX, or the interpreter of the tile IR; "
+        "without it the GPU at hand, else the simulator",
+    )
     _index_bits(run)
     _printing(run)
     explain = commands.add_parser("explain", help="explain a diagnostic's code", allow_abbrev=False)

@@ -1,4 +1,4 @@
-"""`run FILE`: try kernels out as their `// run:` lines say, on the GPU or through the interpreter, and judge them."""
+"""`run FILE`: try kernels out as their `// run:` lines say, on the GPU or in the simulator, and judge them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from ..api import KernelHandle
 from ..compiler import Unit, index_width
 from ..diagnostics import CompileError
 from ..errors import CudaError, LaunchError
-from ..interp import InterpError, TrapError
-from ..interp import run as interpret
 from ..runline import Inputs, RunLine, RunLineError
 from ..source import Source
 from ..target import DEFAULT, Target, target
 from .console import Console
 from .options import Command, UsageError
+from .progress import progress_bar
 from .source import at_hand, read, selected
 
 Results = Mapping[str, Any]
@@ -54,7 +53,7 @@ def _run_kernel(
     for line in own:
         try:
             _run_line(line, runner, options)
-        except (WrongError, InterpError, TrapError, LaunchError, CudaError) as error:
+        except (WrongError, LaunchError, CudaError) as error:
             console.line(f"{name} kernel: failed: {error}")
             console.line(f"  {line.span.source.name}:{line.span.line}: // run: {line.span.text}")
             return True
@@ -89,7 +88,7 @@ def _reference(options: Command, line: RunLine) -> runline.Reference:
 
 
 class Runner:
-    """Runs kernels through the interpreter."""
+    """Runs kernels somewhere."""
 
     def __init__(self, unit: Unit, chip: Target, index_bits: int | None) -> None:
         self.unit, self.chip, self.index_bits = unit, chip, index_bits
@@ -101,35 +100,73 @@ class Runner:
 
     def run(self, handle: KernelHandle, line: RunLine, inputs: Inputs) -> Results:
         """What the tensors hold after the run; the inputs stay as they are."""
-        kernel = handle.meaning
-        grid = runline.launch_grid(kernel, line, inputs.dims)
         arrays = {name: array.copy() for name, array in inputs.tensors.items()}
-        interpret(kernel, arrays, inputs.scalars, grid, index_width(kernel.attributes, self.chip, self.index_bits))
+        self.launch(handle, line, arrays, inputs)
         return arrays
+
+    def launch(self, handle: KernelHandle, line: RunLine, arrays: dict[str, Any], inputs: Inputs) -> None:
+        """Run the kernel on arrays that it may write."""
+        raise NotImplementedError
 
     def judged(self, line: RunLine) -> RunLine:
         """The line by whose tolerance the results are judged."""
+        return line.on_hardware()
+
+
+class Interpreter(Runner):
+    """Runs kernels through the interpreter of the tile IR, which approximates nothing."""
+
+    def launch(self, handle: KernelHandle, line: RunLine, arrays: dict[str, Any], inputs: Inputs) -> None:
+        from ..interp import InterpError, TrapError
+        from ..interp import run as interpret
+
+        kernel = handle.meaning
+        grid = runline.launch_grid(kernel, line, inputs.dims)
+        bits = index_width(kernel.attributes, self.chip, self.index_bits)
+        try:
+            interpret(kernel, arrays, inputs.scalars, grid, bits)
+        except (InterpError, TrapError) as error:
+            raise WrongError(str(error)) from None
+
+    def judged(self, line: RunLine) -> RunLine:
         return line
 
 
-class GpuRunner(Runner):
+class Simulator(Runner):
+    """Runs the emitted PTX in the simulator, all checks on."""
+
+    def launch(self, handle: KernelHandle, line: RunLine, arrays: dict[str, Any], inputs: Inputs) -> None:
+        from ..sim import SimFault
+
+        try:
+            with progress_bar(f"{handle.name} {line.span.text}") as progress:
+                handle.simulate(_arguments(handle, arrays, inputs), line.grid, progress=progress)
+        except SimFault as fault:
+            raise WrongError(str(fault)) from None
+
+
+class Gpu(Runner):
     """Runs kernels on the GPU."""
 
-    def judged(self, line: RunLine) -> RunLine:
-        return line.on_hardware()
+    def launch(self, handle: KernelHandle, line: RunLine, arrays: dict[str, Any], inputs: Inputs) -> None:
+        handle(*_arguments(handle, arrays, inputs), grid=line.grid)
 
-    def run(self, handle: KernelHandle, line: RunLine, inputs: Inputs) -> Results:
-        arrays = {name: array.copy() for name, array in inputs.tensors.items()}
-        values: Results = {**arrays, **inputs.scalars}
-        handle(*(values[p.name] for p in handle.signature.params), grid=line.grid)
-        return arrays
+
+def _arguments(handle: KernelHandle, arrays: dict[str, Any], inputs: Inputs) -> list[Any]:
+    values: Results = {**arrays, **inputs.scalars}
+    return [values[p.name] for p in handle.signature.params]
 
 
 def _runner(unit: Unit, options: Command, console: Console) -> Runner:
-    """The GPU where there is one, else the interpreter, which is said."""
+    """Where `--on` says; without it the GPU where there is one, else the simulator, which is said."""
     there = at_hand()
     chip = target(options.targets[0]) if options.targets else there or target(DEFAULT)
-    if there is not None:
-        return GpuRunner(unit, chip, options.index_bits)
-    console.note("no GPU: the kernels run through the interpreter of the tile IR")
-    return Runner(unit, chip, options.index_bits)
+    match options.on or ("gpu" if there is not None else "sim"):
+        case "gpu":
+            return Gpu(unit, chip, options.index_bits)
+        case "interp":
+            return Interpreter(unit, chip, options.index_bits)
+        case _:
+            if not options.on:
+                console.note(f"no GPU: the kernels run in the simulator, as PTX for {chip}")
+            return Simulator(unit, chip, options.index_bits)

@@ -4,6 +4,7 @@ BACKEND: dict[str, str] = {
     "PH401": "not supported yet",
     "PH402": "nothing in the kernel can be pipelined",
     "PH501": "shared memory exceeded",
+    "PH502": "tile too large for the threads",
     "PH503": "unknown constant",
     "PH601": "unknown target",
     "PH602": "the target cannot do this",

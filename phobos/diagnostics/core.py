@@ -51,7 +51,7 @@ class Diagnostic:
 
 
 class CompileError(Exception):
-    """The user's program has errors; `diagnostics` holds them all, sorted by place."""
+    """The user's program has errors; `diagnostics` holds them all, and the warnings beside them, sorted by place."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         self.diagnostics = diagnostics
@@ -139,6 +139,6 @@ class Sink:
         return tuple(d for d in self.diagnostics if d.severity is Severity.ERROR)
 
     def raise_errors(self) -> None:
-        """Raise `CompileError` if there is an error among the findings."""
+        """Raise `CompileError` with the errors and warnings if there is an error among the findings."""
         if self.errors:
-            raise CompileError(self.errors)
+            raise CompileError(tuple(d for d in self.diagnostics if d.severity is not Severity.REMARK))

@@ -12,6 +12,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..diagnostics import CompileError, Diagnostic, Severity
 from ..ir.core import Block, Op, Role, Value
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import (
@@ -38,6 +39,9 @@ from .options import Options
 
 VALUE_BYTES = 4
 """What a tile that is never in global memory is laid out as."""
+MOST_ELEMENTS = 512
+"""Elements of one tile that a thread may hold: twice its registers. Code beyond that only spills, and LLVM takes
+minutes over it."""
 ELEMENTWISE = (Unary, Binary, Compare, Select, Fma, Cast)
 
 
@@ -95,6 +99,7 @@ def run(kernel: Kernel, options: Options) -> Kernel:
             edges.append(op)
     _anchor(kernel, classes)
     _assign(kernel, classes, edges)
+    _check_sizes(kernel, classes)
     return kernel.replace(body=_Placer(classes).block(kernel.body))
 
 
@@ -172,6 +177,30 @@ def _spread(start: Class, classes: _Classes, edges: list[Broadcast | Reshape]) -
                 out.layout = _reshaped(c.layout, out.shape)
                 if out.layout is not None:
                     work.append(out)
+
+
+def _check_sizes(kernel: Kernel, classes: _Classes) -> None:
+    """A tile of which a thread would hold more than MOST_ELEMENTS is an error, at the op that makes it first."""
+    for op in kernel.walk():
+        for v in (*op.results(), *(p for b in op.regions() for p in b.params)):
+            layout = classes.get(v).layout if isinstance(v.type, Tile) else None
+            if layout is None or layout.registers <= MOST_ELEMENTS:
+                continue
+            raise CompileError(
+                (
+                    Diagnostic(
+                        Severity.ERROR,
+                        "PH502",
+                        f"{kernel.threads} threads are too few for a {v.type}: "
+                        f"each would hold {layout.registers} elements, at most {MOST_ELEMENTS} are compiled",
+                        op.span,
+                        f"{v.type} in registers",
+                        (),
+                        ("tiles live in registers, of which a thread has 255",),
+                        ("choose a smaller tile, or more threads with @launch",),
+                    ),
+                )
+            )
 
 
 def _reshaped(layout: Blocked, shape: tuple[int, ...]) -> Blocked | None:

@@ -172,8 +172,12 @@ class _Placer:
                 for w in i.then.ops
                 if isinstance(w, Write | CopyAsync)
             }
-            body, after = self._loop(op.body, state, rings if op.stages > 1 else set())
-            return op.replace(body=body), frozenset(dataclasses.replace(p, phase=-1) for p in after)
+            rings = rings if op.stages > 1 else set()
+            body, after = self._loop(op.body, state, rings)
+            # Phases count from this loop's trips; those of a loop around it go on.
+            return op.replace(body=body), frozenset(
+                dataclasses.replace(p, phase=-1) if p.where in rings else p for p in after
+            )
         if isinstance(op, While):
             whole = Block((*op.cond.params, *op.body.params), (*op.cond.ops, *op.body.ops))
             looped, after = self._loop(whole, state, set())

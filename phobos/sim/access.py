@@ -27,7 +27,15 @@ class Access:
     """`count` elements of `width` bytes from each lane's address in one space."""
 
     def __init__(
-        self, state: State, i: Instruction, operand: Address, space: str, width: int, count: int, site: int, writes: bool
+        self,
+        state: State,
+        i: Instruction,
+        operand: Address,
+        space: str,
+        width: int,
+        count: int,
+        site: int,
+        writes: bool,
     ) -> None:
         self.state = state
         self.i = i
@@ -250,7 +258,12 @@ class Generic:
             return [(self.main, lanes, addresses)]
         where = np.arange(self.state.lanes) if lanes is None else lanes
         parts: list[tuple[Access, Lanes, Array]] = []
-        for space, start in (("global", 0), ("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW)):
+        for space, start in (
+            ("global", 0),
+            ("shared", SHARED_WINDOW),
+            ("local", LOCAL_WINDOW),
+            ("param", PARAM_WINDOW),
+        ):
             here = window == start >> 52
             if here.any():
                 parts.append((self.spaces[space], where[here], addresses[here] - np.uint64(start)))

@@ -122,7 +122,12 @@ def _commit(state: State, lanes: Array | None) -> None:
 
 def _issue(state: State, i: Instruction, modifiers: tuple[str, ...]) -> Step:
     known = [m for m in modifiers if m.split("::")[0] not in ("L2", "level")]
-    if len(known) != 3 or known[0] not in ("ca", "cg") or known[1] not in ("shared", "shared::cta") or known[2] != "global":
+    if (
+        len(known) != 3
+        or known[0] not in ("ca", "cg")
+        or known[1] not in ("shared", "shared::cta")
+        or known[2] != "global"
+    ):
         raise unknown(i)
     to, source, size = i.operands[:3]
     if not (isinstance(to, Address) and isinstance(source, Address) and isinstance(size, Imm)):
@@ -140,8 +145,8 @@ def _issue(state: State, i: Instruction, modifiers: tuple[str, ...]) -> Step:
             ignored = state.source(i, operand, TYPES["pred"])
         else:
             taken = state.source(i, operand, U32)
-    target = access_of(state, i, to, "shared", nbytes, 1, state.site(i, False), True)
-    origin = access_of(state, i, source, "global", nbytes, 1, state.site(i, False), False)
+    target = access_of(state, i, to, "shared", 4, nbytes // 4, state.site(i, False), True)
+    origin = access_of(state, i, source, "global", 4, nbytes // 4, state.site(i, False), False)
     assert isinstance(target, Access) and isinstance(origin, Access)
 
     def run(lanes: Array | None) -> None:

@@ -224,9 +224,7 @@ def shift(state: State, i: Instruction) -> Step:
     if isinstance(amount, Imm):
         return state.pure(i, ufunc, type_, ((a, type_), (Imm(min(int(amount.value), type_.bits), "int"), type_)))
     dtype, bits = type_.dtype, np.uint32(type_.bits)
-    return state.pure(
-        i, lambda x, s: ufunc(x, np.minimum(s, bits).astype(dtype)), type_, ((a, type_), (amount, U32))
-    )
+    return state.pure(i, lambda x, s: ufunc(x, np.minimum(s, bits).astype(dtype)), type_, ((a, type_), (amount, U32)))
 
 
 @instruction("shf")

@@ -244,7 +244,10 @@ class State:
             else:
                 source = Source(0, 0, type_.dtype, self.source(i, operand, type_))
             sources.append(source)
-        return Batch(i.name, fn, tuple(sources), target)
+        # What is not a source is part of the function, such as the selector of a prmt.
+        given = [operand for operand, _ in operands]
+        baked = tuple(operand for operand in i.operands[1:] if operand not in given)
+        return Batch((i.name, *baked), fn, tuple(sources), target)
 
     def site(self, i: Instruction, strong: bool) -> int:
         """Number a memory instruction."""
@@ -271,9 +274,10 @@ class State:
         address: int | None = None,
         related: tuple[str, ...] = (),
         key: tuple[Any, ...] = (),
+        where: tuple[tuple[int, int, int], tuple[int, int, int]] | None = None,
     ) -> None:
         """A finding: raised, or collected once for each kind and instruction."""
-        block = thread = None
+        block, thread = where if where is not None else (None, None)
         if lane is not None:
             block = self.block_of(self.first_cta + int(self.slot[lane]))
             thread = self.thread_of(int(self.index[lane]))
@@ -301,34 +305,47 @@ class State:
         self._race(site, lane, f"shared memory byte {address}", address, tag, was, now)
 
     def _on_global_race(self, site: int, lane: int, granule: int, tag: int, was: str, now: str) -> None:
+        address, text = self._global_place(granule)
+        self._race(site, lane, text, address, tag, was, now)
+
+    def race_between(self, granule: int, now_tag: int, was_tag: int, was: str, now: str) -> None:
+        """A race between CTAs that different processes ran."""
+        address, text = self._global_place(granule)
+        thread = int(thread_of(now_tag))
+        where = (self.block_of(thread // self.threads), self.thread_of(thread % self.threads))
+        self._race(int(site_of(now_tag)), None, text, address, was_tag, was, now, where)
+
+    def _global_place(self, granule: int) -> tuple[int | None, str]:
         place = granule << self.global_granule
-        address, text = None, "global memory"
         for allocation in self.memory.allocations:
             if allocation.place <= place < allocation.place + max(allocation.size, 1):
                 address = allocation.address + place - allocation.place
-                text = self.memory.describe(address)
-        self._race(site, lane, text, address, tag, was, now)
+                return address, self.memory.describe(address)
+        return None, "global memory"
 
-    def _race(self, site: int, lane: int, what: str, address: int | None, tag: int, was: str, now: str) -> None:
+    def _race(
+        self,
+        site: int,
+        lane: int | None,
+        what: str,
+        address: int | None,
+        tag: int,
+        was: str,
+        now: str,
+        where: tuple[tuple[int, int, int], tuple[int, int, int]] | None = None,
+    ) -> None:
         if not self.checks.races:
             return
         i, earlier = self.sites[site], self.sites[int(site_of(tag))]
         thread = int(thread_of(tag))
-        other_block = self.block_of(thread // self.threads)
-        other = self.thread_of(thread % self.threads)
         pending = tag >> 62
-        between = (
-            "an asynchronous copy has not been waited for"
-            if pending
-            else "nothing orders them"
-        )
+        between = "an asynchronous copy has not been waited for" if pending else "nothing orders them"
+        done = "copied" if pending else "written" if was == "write" else "read"
         related = (
-            f"{'copied' if pending else 'written' if was == 'write' else 'read'} at "
-            f"{self.program.source(earlier) or f'PTX line {earlier.line}'}: {earlier.name} (PTX line {earlier.line}), "
-            f"block {other_block}, thread {other}",
+            f"{done} at {self.program.source(earlier) or 'PTX'}: {earlier.name} (PTX line {earlier.line}), "
+            f"block {self.block_of(thread // self.threads)}, thread {self.thread_of(thread % self.threads)}",
         )
-        verb = "read" if now == "read" else "write"
         self.report(
-            "race", i, lane, f"this {verb} races with an earlier {was} of {what}: {between}", address, related,
-            key=(earlier.line,),
+            "race", i, lane, f"this {now} races with an earlier {was} of {what}: {between}", address, related,
+            key=(earlier.line,), where=where,
         )  # fmt: skip

@@ -259,9 +259,7 @@ class Body:
                 name += stream.next().text
             return Special(name)
         if not is_branch and (
-            scope.variable(token.text) is not None
-            or token.text in self.module.variables
-            or token.text in self.params
+            scope.variable(token.text) is not None or token.text in self.module.variables or token.text in self.params
         ):
             variable = scope.variable(token.text)
             offset = 0

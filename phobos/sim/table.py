@@ -51,7 +51,7 @@ class Source:
 class Batch:
     """A pure elementwise step: `fn` of the sources goes to a row. Steps of one `key` may run as one."""
 
-    key: str
+    key: tuple[Any, ...]
     fn: Callable[..., Any]
     sources: tuple[Source, ...]
     target: Source

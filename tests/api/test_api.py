@@ -235,14 +235,14 @@ assert (a == np.arange(300)).all(), a
 """
 
 
-def test_without_a_gpu_a_call_runs_the_interpreter_and_says_so_once() -> None:
+def test_without_a_gpu_a_call_runs_the_simulator_and_says_so_once() -> None:
     from phobos.runtime import device
 
     if device.has_gpu():
         pytest.skip("this machine has a GPU")
     result = run(NO_GPU)
     assert result.returncode == 0, result.stderr
-    assert result.stderr.count("kernels run in the interpreter") == 1
+    assert result.stderr.count("kernels run in the simulator") == 1
 
 
 def test_the_runtime_is_found_in_a_checkout_that_is_only_on_the_path(tmp_path: Path) -> None:

@@ -208,6 +208,37 @@ def test_all_errors_of_a_file_come_at_once(wrong: str, command: str, capsys: Cap
     assert out == ""
 
 
+def test_a_syntax_error_in_one_kernel_does_not_hide_the_errors_of_another(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "k.ph"
+    file.write_text("kernel broken(X: tensor<f32>[N]) {\n  let y = )\n  X[0 :+ 4] = y + gone\n}\n" + WRONG)
+    assert main(["check", str(file), "--diagnostics=json"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(d["code"], d["span"]["line"]) for d in found] == [("PH102", 2), ("PH201", 6), ("PH201", 9)]
+
+
+def test_a_lost_fn_is_not_called_unknown(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "k.ph"
+    file.write_text("fn half(x) {\n  return x * )\n}\nkernel k(X: tensor<f32>[N]) {\n  X[0 :+ 4] = half(1.0)\n}\n")
+    assert main(["check", str(file), "--diagnostics=json"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(d["code"], d["span"]["line"]) for d in found] == [("PH102", 2)]
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_warnings_are_shown_beside_errors(command: str, tmp_path: Path, capsys: Captured) -> None:
+    """Those of the kernel that is wrong, and of the one that is not."""
+    file = tmp_path / "k.ph"
+    file.write_text("@bogus\n" + WRONG + "@odd\nkernel right(X: tensor<f32>[N]) {\n  X[0 :+ 4] = 1.0\n}\n")
+    assert main([command, str(file), "--diagnostics=json"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(d["severity"], d["span"]["line"]) for d in found] == [
+        ("warning", 1),
+        ("error", 3),
+        ("error", 6),
+        ("warning", 8),
+    ]
+
+
 def test_diagnostics_as_json(wrong: str, capsys: Captured) -> None:
     assert main(["check", wrong, "--diagnostics=json"]) == 1
     found: list[dict[str, Any]] = [json.loads(line) for line in capsys.readouterr().err.splitlines()]

@@ -61,7 +61,29 @@ def test_a_line_per_kernel(kernels: Path, capsys: Captured) -> None:
     assert lines[1].endswith("max error Y 0.5")
     assert lines[2] == f"  {kernels}:3: // run: wrong M=4 seed=3"
     assert lines[3] == "untried kernel: not run: no `// run: untried` line"
-    assert err == "note: no GPU: the kernels run through the interpreter of the tile IR\n"
+    assert err == "note: no GPU: the kernels run in the simulator, as PTX for sm_80\n"
+
+
+@pytest.mark.parametrize("where", ["sim", "interp"])
+def test_where_it_was_asked_for(kernels: Path, capsys: Captured, where: str) -> None:
+    assert main(["run", str(kernels), "--kernel", "scale", "--on", where]) == 0
+    assert capsys.readouterr() == ("scale kernel: passed\n", "")
+
+
+def test_a_fault_that_the_simulator_finds(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "past.ph"
+    file.write_text(
+        "// run: past N=64\n"
+        "kernel past(X: tensor<f32>[N], Y: tensor<f32>[N]) {\n"
+        "  Y[0 :+ 32] = X[0 :+ 32] + X[N]\n"
+        "}\n"
+    )
+    (tmp_path / "ref.py").write_text("def past(X, Y):\n    return {}\n")
+    assert main(["run", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert "past kernel: failed: " in out
+    assert "past.ph:3" in out
+    assert "outside of tensor X: element 64 of 64" in out
 
 
 def test_one_kernel(kernels: Path, capsys: Captured) -> None:
@@ -114,4 +136,4 @@ def test_the_gpu_is_used_where_there_is_one(kernels: Path, monkeypatch: pytest.M
     monkeypatch.setattr(KernelHandle, "__call__", launch)
     assert main(["run", str(kernels), "--kernel", "scale"]) == 0
     assert seen == [("sm_90a", {"TM": 32, "TN": 128}, None), ("sm_90a", {"TM": 32, "TN": 256}, None)]
-    assert "interpreter" not in capsys.readouterr().err
+    assert "simulator" not in capsys.readouterr().err

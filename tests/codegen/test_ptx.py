@@ -53,6 +53,7 @@ def test_a_map_links_everywhere(chip: str, index_bits: int) -> None:
 
 
 def test_launch_bounds() -> None:
+    """B200."""
     _, made, linked = compiled(double(128, 1, Attributes(launch=Launch(128, 2, 64))))
     assert re.search(r"\.maxntid 128\s+\.minnctapersm 2\s+\.maxnreg 64\b", made.ptx)
     assert linked.registers <= 64

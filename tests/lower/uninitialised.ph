@@ -1,4 +1,4 @@
-// What nobody wrote is zero where a region needs a value for it, and nothing where none does.
+// What nobody wrote is zero where a region needs a value for it, and nothing where none does (B182).
 kernel uninitialised(X: tensor<f32>[16], n: i32) {
   var t: tile<f32>[8]
   var u: tile<f32>[8]

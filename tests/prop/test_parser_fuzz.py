@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phobos.diagnostics import CODES, Sink
+from phobos.compiler import Unit
+from phobos.diagnostics import CODES, CompileError, Sink
 from phobos.diagnostics.render import render_text, to_json
 from phobos.frontend import lexer
 from phobos.frontend.check import check_program
@@ -71,7 +72,12 @@ def goes_through(text: str) -> None:
     program = parse(source, sink)
     if not sink.errors:
         check_program(program, source, sink)
-    for finding in sink.diagnostics[:20]:
+        found = sink.diagnostics
+    else:
+        with pytest.raises(CompileError) as raised:
+            Unit(source)
+        found = raised.value.diagnostics
+    for finding in found[:20]:
         assert finding.code in CODES
         assert 0 <= finding.span.start <= finding.span.end <= len(text)
         assert finding.code in render_text(finding)

@@ -51,6 +51,7 @@ def test_good_arguments(signature: Signature) -> None:
     assert bound.written == {"C"}
 
 
+# "transposed" is E23.
 BAD = {
     "no array": ("A", [1.0], "A: expected a tensor<f32>[M, K], got list, which has no __cuda_array_interface__"),
     "type": ("A", Interface((32, 16), "<f2"), "[M, K], got a tests array of f16, shape (32, 16)"),
@@ -91,6 +92,7 @@ def test_the_count(signature: Signature) -> None:
 
 
 def test_axes_of_extent_one_match_any_stride(signature: Signature) -> None:
+    """E10."""
     one = Interface((1, 16), strides=(4, 4))
     bind("mix", signature, tuple((GOOD | {"A": one, "C": Interface((1, 8), strides=(0, 4))}).values()))
 

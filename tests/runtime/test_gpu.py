@@ -158,6 +158,7 @@ def test_a_kernel_of_the_wrong_chip_is_refused_before_the_driver(module: phobos.
 
 
 def test_2_to_the_31_elements(module: phobos.Module) -> None:
+    """E19."""
     torch = library("torch")
     n = 2**31 + 4
     if torch.cuda.mem_get_info()[0] < 5 * n:
@@ -197,7 +198,7 @@ except phobos.CudaError as error:
 
 
 def test_a_broken_promise_traps_when_it_is_not_checked() -> None:
-    """In a child, because the context does not survive it."""
+    """B087, in a child, because the context does not survive it."""
     library("torch")
     result = subprocess.run([sys.executable, "-c", TRAP], cwd=ROOT, capture_output=True, text=True)
     assert "trapped:" in result.stdout, result.stderr

@@ -1,4 +1,4 @@
-"""Launches on a driver that is not there: variants, grids, streams, parameters, host arrays, the interpreter."""
+"""Launches on a driver that is not there: variants, grids, streams, parameters, host arrays, the simulator."""
 
 from __future__ import annotations
 
@@ -94,6 +94,7 @@ def test_a_broken_fact_gets_the_variant_without_it(
 
 
 def test_2_to_the_31_elements_take_64_bit_indices(driver: FakeDriver, module: phobos.Module) -> None:
+    """E19."""
     args = (vector(2**31), vector(2**31, 2**34), 2.0)
     made = Prepared(module.saxpy, args).artifact
     assert made.index_bits == 64
@@ -115,6 +116,7 @@ def test_a_variant_is_loaded_once(driver: FakeDriver) -> None:
 
 
 def test_a_broken_promise_raises_before_the_launch(driver: FakeDriver, module: phobos.Module) -> None:
+    """B087."""
     with pytest.raises(AlignedPromiseError, match=r"@aligned\(N = 256\)"):
         module.whole(vector(1000), vector(1000, Y))
     assert driver.launches == []
@@ -315,15 +317,15 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "has_gpu", lambda: False)
 
 
-def test_the_interpreter_runs_host_arrays(no_gpu: None, module: phobos.Module) -> None:
+def test_the_simulator_runs_host_arrays(no_gpu: None, module: phobos.Module) -> None:
     x, y = np.arange(300, dtype=np.float32), np.ones(300, np.float32)
     module.saxpy(x, y, 2.0)
     np.testing.assert_array_equal(y, 1 + 2 * x)
 
 
-def test_the_interpreter_makes_the_same_checks(no_gpu: None, module: phobos.Module) -> None:
+def test_the_simulator_makes_the_same_checks(no_gpu: None, module: phobos.Module) -> None:
     x = np.zeros(1000, np.float32)
-    with pytest.raises(ArgumentError, match="X: expected a NumPy array, since there is no GPU here"):
+    with pytest.raises(ArgumentError, match="X: expected a NumPy array, since the kernel does not run on a GPU here"):
         module.saxpy(vector(), x, 2.0)
     with pytest.raises(ArgumentError, match="Y: expected a tensor<f32>"):
         module.saxpy(x, x.astype(np.float64), 2.0)

@@ -23,6 +23,7 @@ NOT_FROM_SOURCE = {
     "PH401": LATER,
     "PH402": LATER,
     "PH501": LATER,
+    "PH502": LATER,
     "PH503": LATER,
     "PH601": TARGET,
     "PH602": TARGET,

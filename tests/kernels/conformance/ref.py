@@ -84,7 +84,7 @@ def points_store(A: Array, V: Array) -> Result:
     return {"A": a, "V": (V + np.arange(len(V))) * 2}
 
 
-def bytes(A: Array, B: Array, F: Array, I: Array) -> Result:  # noqa: A001, E741
+def bytes(A: Array, B: Array, F: Array, I: Array) -> Result:  # noqa: E741
     return {"A": put(A, -56), "B": put(B, 200), "F": put(F, -56, 200), "I": put(I, -56, 200, 144)}
 
 
@@ -316,7 +316,7 @@ def wrapped_rows(A: Array, B: Array) -> Result:
     return {"A": B[np.arange(columns) % len(B)] + np.arange(rows)[:, None] * 100}
 
 
-def reversed(X: Array, Y: Array, Z: Array) -> Result:  # noqa: A001
+def reversed(X: Array, Y: Array, Z: Array) -> Result:
     return {"Y": X[::-1], "Z": put(Z, *X[::-1][1::2])}
 
 

@@ -1,0 +1,238 @@
+"""Random tile programs mean the same in every form: as NumPy says, as built, after every pass, as machine code.
+
+Each program is compiled for chips with and without cp.async at both index widths, with some launch facts denied. The
+interpreter runs every form bit for bit alike, `ownership` finds threads that meet without a barrier, LLVM compiles it
+in a child process, and for a sample the linker and this machine's processor have their turn.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+from phobos import passes
+from phobos.codegen.isolate import compile_isolated
+from phobos.codegen.link import link
+from phobos.compiler import Unit
+from phobos.diagnostics import CompileError
+from phobos.frontend.lower import lower
+from phobos.interp import numbers
+from phobos.interp import run as interpret
+from phobos.ir.kernel import Fact, Kernel
+from phobos.ir.types import SCALARS
+from phobos.source import Source
+from phobos.target import target
+from tests.codegen import cpu
+from tests.codegen.test_kernels_on_cpu import SCALARS as CTYPES
+from tests.prop import ownership
+from tests.prop.tile_expressions import FLOATS, Array
+from tests.prop.tile_programs import Program, make
+
+CHIPS = ("sm_80", "sm_75")
+ANY_CHIP = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120")
+LIMITS = ("PH402", "PH501", "PH502")
+"""Errors that a right program may get: nothing to pipeline, too much shared memory, too few threads."""
+SAME_ON_ALL = ("built", "folded", "guarded", "placed")
+MOST_THREADS = 400
+"""Of a launch on this machine's processor, in all."""
+
+
+class Case:
+    """A program with its arguments as they are stored, its grid and the facts denied to it."""
+
+    def __init__(self, seed: int, host: bool = False) -> None:
+        rng = random.Random(seed)
+        self.seed = seed
+        self.program: Program = make(seed, host)
+        self.unit = Unit(Source(f"seed{seed}.ph", self.program.text))
+        self.arrays = {name: _stored(a, self.program.elems[name]) for name, a in self.program.arrays.items()}
+        dims = self.program.dims
+        denied = {Fact("multiple_of_4", d) for d, n in dims.items() if n % 4}
+        for kind in ("no_alias", "aligned_16"):
+            if rng.random() < 0.15:
+                denied |= {Fact(kind, name) for name in self.arrays}
+        known = self.forms("sm_80", 32, frozenset(), stop_after="facts")["built"]
+        grid = []
+        for name, axis, given in zip("xyz", known.grid, self.program.grid, strict=True):
+            extent = axis.extent if isinstance(axis.extent, int) else dims[axis.extent]
+            inferred = min(-(-extent // axis.tile), 5)
+            # More blocks than inferred are refused where @aligned relies on it, else they deny the fact.
+            keep = rng.random() < 0.7 or (bool(known.attributes.aligned) and given > inferred)
+            grid.append(given if axis.unknown or not keep else inferred)
+            if not axis.unknown and grid[-1] > inferred:
+                denied.add(Fact("grid", name))
+        self.grid: tuple[int, int, int] = (grid[0], grid[1], grid[2])
+        self.denied = frozenset(denied)
+
+    def forms(self, chip: str, bits: int, denied: frozenset[Fact], stop_after: str = "") -> dict[str, Kernel]:
+        """The kernel in each form, the last of a name."""
+        typed, _, _ = self.unit._check("fuzz", {})
+        found: dict[str, Kernel] = {}
+        options = passes.Options(target=target(chip), index_bits=bits, verify=True)
+        last = passes.run(lower(typed, denied), options, observer=found.__setitem__, stop_after=stop_after)
+        return {**found, last.form: last}
+
+    def ran(self, kernel: Kernel, bits: int) -> dict[str, Array]:
+        arrays = {name: a.copy() for name, a in self.arrays.items()}
+        interpret(kernel, arrays, self.program.scalars, self.grid, bits)
+        return arrays
+
+    def differing(self, got: dict[str, Array], want: dict[str, Array]) -> list[str]:
+        return [name for name in want if not _same(got[name], want[name], self.program.elems[name])]
+
+
+def _stored(a: Array, elem: str) -> Array:
+    kind = SCALARS[elem]
+    if kind.is_float:
+        return np.asarray(numbers.to_stored(numbers.from_f64(a.astype(np.float64), kind), kind))
+    return a.astype(numbers.stored(kind))
+
+
+def _held(a: Array, elem: str) -> Array:
+    return np.asarray(numbers.to_held(a, SCALARS[elem]))
+
+
+def _same(got: Array, want: Array, elem: str) -> bool:
+    a, b = _held(got, elem), _held(want, elem)
+    return bool(np.array_equal(a, b, equal_nan=elem in FLOATS))
+
+
+@contextmanager
+def told(case: Case) -> Iterator[None]:
+    """Print the program of a case that fails."""
+    try:
+        yield
+    except BaseException:
+        print(f"seed {case.seed}, grid {case.grid}, {case.program.dims}, {case.program.scalars}")
+        print(f"denied: {', '.join(sorted(map(str, case.denied)))}\n{case.program.text}")
+        raise
+
+
+def made(seed: int, host: bool = False) -> Case | None:
+    """The case of a seed; None for a program with a loop that is too long or a `fn` that returns two types."""
+    try:
+        return Case(seed, host)
+    except CompileError as error:
+        if error.diagnostics[0].code != "PH246":
+            raise
+        return None
+
+
+def reference(case: Case) -> dict[str, Array] | None:
+    """What the tensors hold afterwards, by form built, which must agree with NumPy where numbers were exact."""
+    try:
+        want, exact = case.program.expected(case.grid)
+    except OverflowError:
+        return None
+    base = case.ran(case.forms("sm_80", 32, frozenset(), stop_after="facts")["built"], 32)
+    for name in want if exact else ():
+        found = _held(base[name], case.program.elems[name]).astype(want[name].dtype)
+        assert np.array_equal(found, want[name]), f"form built is not NumPy's {name}"
+    return base
+
+
+def agrees(seed: int, cubin: bool = False) -> bool:
+    """Compare all forms of a program; False where there is nothing to compare."""
+    case = made(seed)
+    if case is None:
+        return False
+    with told(case):
+        base = reference(case)
+        if base is None:
+            return False
+        for chip in CHIPS:
+            for bits in (32, 64):
+                try:
+                    found = case.forms(chip, bits, case.denied)
+                except CompileError as error:
+                    assert error.diagnostics[0].code in LIMITS
+                    return False
+                for form, kernel in found.items():
+                    if chip == CHIPS[0] or form not in SAME_ON_ALL:
+                        assert case.differing(case.ran(kernel, bits), base) == [], f"{chip}, {bits} bits, form {form}"
+                synced = found["synced"]
+                if bits == 32 and synced.threads <= 256:
+                    ownership.run(
+                        synced, {n: a.copy() for n, a in case.arrays.items()}, case.program.scalars, case.grid
+                    )
+        chip = target(ANY_CHIP[seed % len(ANY_CHIP)])
+        kernel = case.forms(chip.name, 32, case.denied)["synced"]
+        _, ptx = compile_isolated(kernel, chip, 32, case.unit.source)
+        if cubin:
+            link(ptx.ptx, chip)
+    return True
+
+
+def runs_here(seed: int) -> bool:
+    """Compare this machine's processor with the interpreter; False where there is nothing to compare."""
+    case = made(seed, host=True)
+    if case is None:
+        return False
+    with told(case):
+        base = reference(case)
+        for chip, bits in (("sm_80", 32), ("sm_75", 64)):
+            if base is None:
+                return False
+            try:
+                kernel = case.forms(chip, bits, case.denied)["synced"]
+            except CompileError as error:
+                assert error.diagnostics[0].code in LIMITS
+                return False
+            if prod(case.grid) * kernel.threads > MOST_THREADS:
+                return False
+            scalars = tuple(CTYPES[str(v.type)](case.program.scalars[v.name]) for v in kernel.scalars)
+            dims = [case.program.dims[d.name] for d in kernel.dims]
+            given: list[Any] = [case.arrays[t.name] for t in kernel.tensors]
+            left = cpu.run(kernel, case.grid, given, dims, scalars, bits, chip)
+            got = {t.name: a for t, a in zip(kernel.tensors, left, strict=True)}
+            assert case.differing(got, {n: base[n] for n in got}) == [], f"{chip}, {bits} bits, on the processor"
+    return True
+
+
+@pytest.mark.parametrize("seed", range(56))
+def test_forms(seed: int) -> None:
+    agrees(seed, cubin=seed % 8 == 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_on_the_processor(seed: int) -> None:
+    runs_here(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1000, 3000, 50))
+def test_forms_at_length(start: int) -> None:
+    assert sum(agrees(seed, cubin=seed % 20 == 0) for seed in range(start, start + 50)) > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1000, 1200, 20))
+def test_on_the_processor_at_length(start: int) -> None:
+    assert sum(runs_here(seed) for seed in range(start, start + 20)) > 8
+
+
+def test_the_programs_make_sense() -> None:
+    """Enough of the programs are compared: a fuzz of errors alone would test little."""
+    cases = [made(seed) for seed in range(40)]
+    assert sum(case is not None for case in cases) > 30
+    text = "".join(case.program.text for case in cases if case is not None)
+    for word in ("dot(", "dot_t(", "@pipeline", "@aligned", "while", "for k", "where(", "iota(", "return", "if ", ":+"):
+        assert word in text, word
+
+
+def test_a_race_is_found() -> None:
+    """The check for barriers sees one that is missing."""
+    text = "@launch(64)\nkernel fuzz(A: tensor<f32>[N]) {\n  A[0 :+ 64] = A[1 :+ 64] + 1.0\n}\n"
+    kernel = Unit(Source("race.ph", text)).compile("fuzz", target("sm_80")).kernel
+    arrays = {"A": np.ones(65, np.float32)}
+    ownership.run(kernel, arrays, {}, (1, 1, 1))
+    without = kernel.body.ops[:-2] + kernel.body.ops[-1:]
+    assert len(without) == len(kernel.body.ops) - 1
+    with pytest.raises(ownership.RaceError):
+        ownership.run(kernel.replace(body=type(kernel.body)((), without)), arrays, {}, (1, 1, 1))
