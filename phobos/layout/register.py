@@ -109,33 +109,56 @@ class Blocked(RegisterLayout):
         return Blocked(shape, self.vector, self.lanes, self.warps, self.order, replicated)
 
     def reshaped(self, shape: tuple[int, ...]) -> Blocked:
-        """The layout after unit axes were added or dropped; the other axes keep their place."""
+        """The layout after unit axes were added or dropped: each thread holds what it held.
+
+        Lanes and warps of dropped axes go to unit axes of the new shape; ValueError when there are too few of those.
+        """
         keep = [a for a, s in enumerate(self.shape) if s != 1]
         into = [a for a, s in enumerate(shape) if s != 1]
         assert [self.shape[a] for a in keep] == [shape[a] for a in into], (self.shape, shape)
         n = len(shape)
         vector, lanes, warps, replicated = [1] * n, [1] * n, [1] * n, [0] * n
         move = dict(zip(keep, into, strict=True))
-        spare_lanes, spare_warps = 1, 1
-        for a in range(len(self.shape)):
-            if a in move:
-                b = move[a]
-                vector[b], lanes[b], warps[b] = self.vector[a], self.lanes[a], self.warps[a]
-                replicated[b] = self.replicated[a]
-            else:
-                spare_lanes *= self.lanes[a]
-                spare_warps *= self.warps[a]
-        order = [move[a] for a in self.order if a in move]
         units = [b for b in range(n) if b not in into]
-        if spare_lanes * spare_warps > 1 and not units:
-            raise ValueError("no unit axis is left to carry the spare lanes")
-        if units:
-            slots = [a for a in self.order if a not in move]
-            first = bool(slots) and self.order.index(slots[0]) == 0 and len(self.order) > 1
-            lanes[units[0]], warps[units[0]] = spare_lanes, spare_warps
-            # Slowest first axis first, as `coalesced` orders them: equal layouts compare equal.
-            order = units[::-1] + order if first else order + units[::-1]
+        order: list[int] = []
+        for group in self._groups(keep):
+            b = move.get(group[0])
+            if b is None:
+                b = _unit_for(units, order)
+                units.remove(b)
+            else:
+                vector[b] = self.vector[group[0]]
+            lanes[b] = prod(self.lanes[a] for a in group)
+            warps[b] = prod(self.warps[a] for a in group)
+            replicated[b] = self.replicated[group[0]]
+            if lanes[b] * warps[b] > 1:
+                order.append(b)
+        rest = [b for b in reversed(range(n)) if b not in order]
+        # Axes of one lane and warp may stand anywhere: equal layouts are to compare equal.
+        plain = order == sorted(order, reverse=True)
+        order = list(reversed(range(n))) if plain else order + rest
         return Blocked(shape, tuple(vector), tuple(lanes), tuple(warps), tuple(order), tuple(replicated))
+
+    def _groups(self, keep: list[int]) -> list[list[int]]:
+        """The axes from the fastest on: those in `keep` alone, the others with their like, idle ones left out."""
+        groups: list[list[int]] = []
+        for a in self.order:
+            if a in keep:
+                groups.append([a])
+            elif self.lanes[a] * self.warps[a] > 1:
+                last = groups[-1][0] if groups else None
+                if last is not None and last not in keep and self.replicated[last] == self.replicated[a]:
+                    groups[-1].append(a)
+                else:
+                    groups.append([a])
+        return groups
+
+
+def _unit_for(units: list[int], faster: list[int]) -> int:
+    """Of some unit axes the one to take lanes slower than those of `faster`: the slowest that keeps axes in order."""
+    if not units:
+        raise ValueError("no unit axis is left to carry the spare lanes")
+    return next((b for b in units if not faster or b < min(faster)), units[0])
 
 
 def _split(value: Any, count: int, last: bool) -> tuple[Any, Any]:

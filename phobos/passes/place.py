@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from ..diagnostics import CompileError, Diagnostic, Severity
@@ -251,13 +252,18 @@ class _Placer:
         assert isinstance(a.type, Tile) and isinstance(out.type, Tile)
         assert isinstance(a.type.layout, Blocked) and isinstance(out.type.layout, Blocked)
         layout, shape = out.type.layout, a.type.shape
-        wanted = layout.collapsed(shape) if isinstance(op, Broadcast) else _reshaped(layout, shape)
-        if wanted is not None:
-            if wanted == a.type.layout:
-                return (op.replace(a=a, out=out),)
-            made = a.like(dataclasses.replace(a.type, layout=wanted))
-            return Convert(a=a, out=made, span=op.span), op.replace(a=made, out=out)
-        # The result has lanes on a unit axis and the operand has none to carry them: convert behind the reshape.
-        given = a.type.layout.reshaped(out.type.shape)
-        made = out.like(dataclasses.replace(out.type, layout=given))
-        return op.replace(a=a, out=made), Convert(a=made, out=out, span=op.span)
+        before = layout.collapsed(shape) if isinstance(op, Broadcast) else _reshaped(layout, shape)
+        after = None if before or isinstance(op, Broadcast) else _reshaped(a.type.layout, out.type.shape)
+        if before is None and after is None:
+            # Neither side's spare lanes find room on the other: go through a layout that has none.
+            core = tuple(n for n in shape if n != 1) or (1,)
+            common = coalesced(core, prod(layout.warps), a.type.elem.size_bytes)
+            before, after = common.reshaped(shape), common.reshaped(out.type.shape)
+        ops: list[Op] = []
+        if before is not None and before != a.type.layout:
+            ops.append(Convert(a=a, out=a.like(dataclasses.replace(a.type, layout=before)), span=op.span))
+            a = ops[-1].results()[0]
+        if after is None or after == layout:
+            return *ops, op.replace(a=a, out=out)
+        made = out.like(dataclasses.replace(out.type, layout=after))
+        return *ops, op.replace(a=a, out=made), Convert(a=made, out=out, span=op.span)
