@@ -190,14 +190,13 @@ class State:
         sources = tuple(self.source(i, operand, type_) for operand, type_ in operands)
         full: Callable[[], object]
         if isinstance(fn, np.ufunc) and fn.nout == 1 and all(s.dtype == sources[0].dtype for s in sources):
-            arguments = (*sources, out)
             ufunc = fn
             same = out.dtype == sources[0].dtype or out.dtype == np.bool_
             if same and len(sources) == 2:
                 a, b = sources
-                full = lambda: ufunc(a, b, out)  # noqa: E731
+                full = lambda: ufunc(a, b, out=out)  # noqa: E731
             elif same:
-                full = lambda: ufunc(*arguments)  # noqa: E731
+                full = lambda: ufunc(*sources, out=out)  # noqa: E731
             else:
 
                 def full() -> None:

@@ -73,10 +73,7 @@ def test_where_it_was_asked_for(kernels: Path, capsys: Captured, where: str) -> 
 def test_a_fault_that_the_simulator_finds(tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "past.ph"
     file.write_text(
-        "// run: past N=64\n"
-        "kernel past(X: tensor<f32>[N], Y: tensor<f32>[N]) {\n"
-        "  Y[0 :+ 32] = X[0 :+ 32] + X[N]\n"
-        "}\n"
+        "// run: past N=64\nkernel past(X: tensor<f32>[N], Y: tensor<f32>[N]) {\n  Y[0 :+ 32] = X[0 :+ 32] + X[N]\n}\n"
     )
     (tmp_path / "ref.py").write_text("def past(X, Y):\n    return {}\n")
     assert main(["run", str(file)]) == 1

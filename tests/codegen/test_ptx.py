@@ -20,7 +20,7 @@ from phobos.ir.parser import parse
 from phobos.ir.tile_ops import Store
 from phobos.ir.types import F32, I32
 from phobos.source import Source
-from phobos.target import target
+from phobos.target import TARGETS, target
 from tests.codegen.kernels import mapped, operations
 
 HERE = Path(__file__).parent
@@ -208,7 +208,7 @@ def test_names_are_made_legal() -> None:
     assert "@a_b(ptr addrspace(1) %odd_name" in text
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("chip", [c if c in CHIPS else pytest.param(c, marks=pytest.mark.slow) for c in TARGETS])
 def test_every_operation_on_every_type(chip: str) -> None:
     """In a child process, which LLVM would end on what it cannot do."""
     program = "from tests.codegen.every_operation import main; main(__import__('sys').argv[1])"

@@ -1,7 +1,8 @@
 """The simulator against the GPU: the same PTX on the same data leaves the same bits.
 
 Bit for bit wherever no approximate instruction of the hardware is involved; a kernel with one is compared within the
-larger of its line's tolerances, and 1e-5 at least (the ISA bounds ex2, lg2, sin, cos and rsqrt by some 2^-20). NaN payloads are not compared: the PTX ISA leaves them open.
+larger of its line's tolerances, and 1e-5 at least (the ISA bounds ex2, lg2, sin, cos and rsqrt by some 2^-20). NaN
+payloads are not compared: the PTX ISA leaves them open.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def test_same_bits(path: Path, line: RunLine) -> None:
             bound = max(line.approx or 0.0, line.tolerance or 0.0, 1e-5)
             np.testing.assert_allclose(a, b, rtol=bound, atol=bound, err_msg=name)
             continue
-        same = a.view(np.uint8).reshape(a.size, -1) == b.view(np.uint8).reshape(a.size, -1)
-        differ = ~same.all(axis=1)
+        bits = np.dtype(f"u{a.itemsize}")
+        differ = (a.view(bits) != b.view(bits)).reshape(-1)
         if a.dtype.kind == "f":
             differ &= ~(np.isnan(a) & np.isnan(b)).reshape(-1)
         assert not differ.any(), f"{name}: {differ.sum()} of {a.size} elements differ, first at {np.argmax(differ)}"

@@ -17,12 +17,14 @@ from phobos.interp.machine import Machine
 from phobos.ir.core import Op
 from phobos.ir.cta_ops import Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from phobos.ir.kernel import Kernel
-from phobos.ir.tile_ops import Load, LoadPoint, Store, StorePoint, shape_of
+from phobos.ir.tile_ops import Load, LoadPoint, Store, StorePoint
 from phobos.ir.types import Buffer
 from phobos.layout.base import RegisterLayout
 
 Ints = np.ndarray[Any, Any]
 NOBODY, MANY, FLYING = -1, -2, -3
+PAGE_BITS = 12
+PAGE_MASK = (1 << PAGE_BITS) - 1
 
 
 class RaceError(Exception):
@@ -30,12 +32,12 @@ class RaceError(Exception):
 
 
 class Threads:
-    """Who read and wrote each element since the last barrier."""
+    """Who read and wrote each byte since the last barrier, in pages of memory."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self.readers: dict[int, int] = {}
-        self.writers: dict[int, int] = {}
+        self._readers: dict[int, Ints] = {}
+        self._writers: dict[int, Ints] = {}
         self.open: list[tuple[bool, Ints, Ints]] = []
         self.groups: list[list[tuple[bool, Ints, Ints]]] = []
 
@@ -55,34 +57,60 @@ class Threads:
         return out
 
     def touch(self, op: Op, writes: bool, threads: Ints, places: Ints) -> None:
-        for t, p in zip(threads.tolist(), places.tolist(), strict=True):
-            if self.writers.get(p, t) != t or (writes and self.readers.get(p, t) != t):
+        """Threads read or write bytes; of a byte that several of them write only one is given."""
+        for page in np.unique(places >> PAGE_BITS).tolist():
+            here = places >> PAGE_BITS == page
+            who, at = threads[here], places[here] & PAGE_MASK
+            written, read = self.writers(page), self.readers(page)
+            wrong = (written[at] != NOBODY) & (written[at] != who)
+            if writes:
+                wrong |= (read[at] != NOBODY) & (read[at] != who)
+            if wrong.any():
+                i = int(np.flatnonzero(wrong)[0])
                 raise RaceError(
-                    f"{op.span}: {op.name}: thread {t} {'writes' if writes else 'reads'} what thread "
-                    f"{self.writers.get(p)} wrote or {self.readers.get(p)} read, and no barrier is between them"
+                    f"{op.span}: {op.name}: thread {who[i]} {'writes' if writes else 'reads'} what thread "
+                    f"{written[at[i]]} wrote or {read[at[i]]} read, and no barrier is between them"
                 )
             if writes:
-                self.writers[p] = t
+                written[at] = who
             else:
-                self.readers[p] = t if self.readers.get(p, t) == t else MANY
+                read[at] = np.where((read[at] == NOBODY) | (read[at] == who), who, MANY)
+                read[at[(read[at] != who) & (read[at] != MANY)]] = MANY
+
+    def mark(self, writes: bool, threads: Ints, places: Ints) -> None:
+        """Set who touched bytes, whatever was there."""
+        for page in np.unique(places >> PAGE_BITS).tolist():
+            here = places >> PAGE_BITS == page
+            (self.writers if writes else self.readers)(page)[places[here] & PAGE_MASK] = threads[here]
+
+    def writers(self, page: int) -> Ints:
+        return self._page(self._writers, page)
+
+    def readers(self, page: int) -> Ints:
+        return self._page(self._readers, page)
+
+    def _page(self, pages: dict[int, Ints], number: int) -> Ints:
+        if number not in pages:
+            pages[number] = np.full(PAGE_MASK + 1, NOBODY, np.int32)
+        return pages[number]
 
     def barrier(self) -> None:
-        self.readers.clear()
-        self.writers.clear()
+        self._readers.clear()
+        self._writers.clear()
         for group in (self.open, *self.groups):
-            for writes, _, places in group:
-                (self.writers if writes else self.readers).update(dict.fromkeys(places.tolist(), FLYING))
+            for writes, who, places in group:
+                self.mark(writes, np.full_like(who, FLYING), places)
 
     def fly(self, op: Op, writes: bool, threads: Ints, places: Ints) -> None:
+        """What an asynchronous copy touches is nobody's until its thread has waited."""
         self.touch(op, writes, threads, places)
         self.open.append((writes, threads, places))
-        (self.writers if writes else self.readers).update(dict.fromkeys(places.tolist(), FLYING))
+        self.mark(writes, np.full_like(threads, FLYING), places)
 
     def wait(self, pending: int) -> None:
         while len(self.groups) > pending:
-            for writes, threads, places in self.groups.pop(0):
-                where = self.writers if writes else self.readers
-                where.update(zip(places.tolist(), threads.tolist(), strict=True))
+            for group in self.groups.pop(0):
+                self.mark(*group)
 
 
 def _threads(m: Machine) -> Threads:
@@ -149,15 +177,10 @@ def _copy(m: Machine, op: CopyAsync) -> None:
     assert isinstance(t, Buffer)
     for who, coords in threads.pairs(op.layout, True):
         where, kept = _tensor_places(m, op, coords)
-        if not op_is_invariant(m, op):
-            threads.fly(op, False, who[kept], where[kept])
+        threads.fly(op, False, who[kept], where[kept])
         places = _buffer_places(m, op, op.buffer, op.slot, coords)
         for byte in range(t.elem.size_bytes):
             threads.fly(op, True, who, places + byte)
-
-
-def op_is_invariant(m: Machine, op: CopyAsync) -> bool:
-    return bool(getattr(op, "invariant", False))
 
 
 def _dot(m: Machine, op: DotFma) -> None:
@@ -239,6 +262,3 @@ def run(
     finally:
         machine.MEANING.clear()
         machine.MEANING.update(before)
-
-
-__all__ = ["RaceError", "run", "shape_of"]

@@ -1,6 +1,7 @@
 """Random expressions over tiles: each piece of text is made together with a function that does it in NumPy.
 
-`Expressions` makes the tensors of a program, index values, slices and tile expressions; `tile_programs` adds statements.
+`Expressions` makes the tensors of a program, index values, slices and tile expressions; statements are added by
+`tile_programs`.
 Numbers are small integers, so that most programs are exact whatever is fused or reordered; `Cta.exact` says whether
 this one was.
 """
@@ -172,7 +173,7 @@ class Expressions:
         r = self.rng
         for axis, name in self.axes.items():
             if name == dim and self.tiles_of[name] == span and r.random() < 0.7:
-                return Piece(f"ctx.block.{axis} * {span}", lambda c: c.values[axis] * span)
+                return Piece(f"ctx.block.{axis} * {span}", lambda c, axis=axis: c.values[axis] * span)  # type: ignore[misc]
         fitting = [v for v, step in scope.loops.items() if step == span]
         if fitting and r.random() < 0.75:
             v = r.choice(fitting)
@@ -281,8 +282,11 @@ class Expressions:
             at = self.inside(made)
             if at is not None and made.elem != "bool":
                 subs = ", ".join(p.text for p in at)
-                return Piece(f"{elem}({made.name}[{subs}])",
-                             lambda c: convert(c, c.arrays[made.name][tuple(p.do(c) for p in at)], made.elem, elem))  # fmt: skip
+
+                def point(c: Cta) -> Any:
+                    return convert(c, c.arrays[made.name][tuple(p.do(c) for p in at)], made.elem, elem)
+
+                return Piece(f"{elem}({made.name}[{subs}])", point)
         if roll < 0.65 and scope.loops:
             v = r.choice(sorted(scope.loops))
             return Piece(f"{elem}({v})", lambda c: convert(c, c.values[v], "i64", elem))

@@ -6,6 +6,7 @@ functions that were made with the text, in float64 and int64, block after block.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -13,7 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from tests.prop.tile_expressions import FLOATS, MOST, Array, Cta, Expressions, Meaning, Piece, Scope, Shape, window
+from tests.prop.tile_expressions import (
+    FLOATS,
+    MOST,
+    Array,
+    Cta,
+    Expressions,
+    Made,
+    Meaning,
+    Piece,
+    Scope,
+    Shape,
+    window,
+)
 
 MOST_TRIPS = 24
 """A loop with more is too long to interpret: OverflowError."""
@@ -45,10 +58,8 @@ class Program:
             for z, y, x in product(*(range(n) for n in reversed(grid))):
                 cta.values = {**self.scalars, **self.dims, "x": x, "y": y, "z": z}
                 cta.values.update({f"g{a}": n for a, n in zip("xyz", grid, strict=True)})
-                try:
+                with suppress(ExitError):
                     self.run(cta)
-                except ExitError:
-                    pass
         return cta.arrays, cta.exact
 
 
@@ -124,7 +135,8 @@ class Maker(Expressions):
         if op == "=":
             value = self.tile(scope, elem, shape, r.choice((0, 1, 2)))
             return [f"{name} = {value.text}"], lambda c: c.values.__setitem__(name, np.broadcast_to(value.do(c), shape))
-        made = self.dot(scope, elem, shape, 1) if len(shape) == 2 and elem in ("f32", "f64", "i32") and r.random() < 0.6 else None  # fmt: skip
+        may_dot = len(shape) == 2 and elem in ("f32", "f64", "i32") and r.random() < 0.6
+        made = self.dot(scope, elem, shape, 1) if may_dot else None
         value = made or self.operand(scope, elem, shape, 1)
         sign = 1 if op == "+=" else -1
         return [f"{name} {op} {value.text}"], lambda c: c.values.__setitem__(
@@ -145,18 +157,31 @@ class Maker(Expressions):
                 continue
             text, offsets, spans = found
             compound = r.random() < 0.2
-            value = self.scalar(scope, made.elem) if r.random() < 0.08 else self.tile(scope, made.elem, shape, r.choice((0, 1, 2, 3)))  # fmt: skip
-
-            def do(c: Cta) -> None:
-                array = c.arrays[made.name]
-                at, kept = window([o(c) for o in offsets], spans, array.shape)
-                new = np.broadcast_to(value.do(c), shape).reshape(spans)[np.ix_(*kept)]
-                if compound:
-                    new = c.rounded(array[np.ix_(*at)] + new, made.elem)
-                array[np.ix_(*at)] = new
-
-            return [f"{text} {'+=' if compound else '='} {value.text}"], do
+            depth = r.choice((0, 1, 2, 3))
+            fill = r.random() < 0.08
+            value = self.scalar(scope, made.elem) if fill else self.tile(scope, made.elem, shape, depth)
+            return self._stored(text, made, shape, spans, offsets, value, compound)
         raise LookupError
+
+    def _stored(
+        self,
+        text: str,
+        made: Made,
+        shape: Shape,
+        spans: Shape,
+        offsets: list[Meaning],
+        value: Piece,
+        compound: bool,
+    ) -> tuple[list[str], Meaning]:
+        def do(c: Cta) -> None:
+            array = c.arrays[made.name]
+            at, kept = window([o(c) for o in offsets], spans, array.shape)
+            new = np.broadcast_to(value.do(c), shape).reshape(spans)[np.ix_(*kept)]
+            if compound:
+                new = c.rounded(array[np.ix_(*at)] + new, made.elem)
+            array[np.ix_(*at)] = new
+
+        return [f"{text} {'+=' if compound else '='} {value.text}"], do
 
     def point_store(self, scope: Scope) -> tuple[list[str], Meaning]:
         made = self.rng.choice(self.tensors)
@@ -173,7 +198,8 @@ class Maker(Expressions):
     def accumulator(self, scope: Scope) -> tuple[list[str], Meaning]:
         """A tile for a loop to add to."""
         r = self.rng
-        elem = r.choice([k for k in self.kinds if k in ("f32", "f64", "i32")] or ["f32"]) if r.random() < 0.8 else r.choice(self.kinds)  # fmt: skip
+        wide = [k for k in self.kinds if k in ("f32", "f64", "i32")] or ["f32"]
+        elem = r.choice(wide if r.random() < 0.8 else self.kinds)
         shape = self.shape(2)
         name = self.name("acc")
         scope.tiles[name] = scope.mutable[name] = (elem, shape)

@@ -18,6 +18,7 @@
 
 // B061: bounds of constants follow the choice; a run-time bound may be any number, 0 included.
 @autotune(TRIPS in [4, 8, 16])
+@launch(64)
 kernel constant_bounds(Y: tensor<i32>[N], n: i32) {
   var fixed: i32 = 0
   var free: i32 = 0
@@ -32,6 +33,7 @@ kernel constant_bounds(Y: tensor<i32>[N], n: i32) {
 }
 
 // B060: up while below hi, by the step; nothing when lo >= hi.
+@launch(64)
 kernel up_to_hi(Y: tensor<i32>[N], lo: i32, hi: i32) {
   var by_one: i32 = 0
   var by_three: i32 = 0
@@ -49,6 +51,7 @@ kernel up_to_hi(Y: tensor<i32>[N], lo: i32, hi: i32) {
 }
 
 // B064: a condition that loads what the body stored is loaded again; tiles are carried through the loop.
+@launch(64)
 kernel while_tiles(X: tensor<f32>[N], C: tensor<i32>[4]) {
   C[0] = 5
   var t = X[0 :+ 64]
@@ -60,6 +63,7 @@ kernel while_tiles(X: tensor<f32>[N], C: tensor<i32>[4]) {
 }
 
 // N08: an unrolled loop keeps its step.
+@launch(64)
 kernel unrolled_steps(Y: tensor<i32>[N], n: i32) {
   var constant: i32 = 0
   var sum: i32 = 0
@@ -84,6 +88,7 @@ fn clipped(v, low, high) {
 }
 
 // B227: a call is its body, written out; an argument is evaluated once.
+@launch(64)
 kernel arguments_once(X: tensor<f32>[N], Y: tensor<f32>[N], C: tensor<i32>[4]) {
   Y[0 :+ 32] = twice(X[0 :+ 32] * 3.0, X[0])
   C[0] = i32(clipped(X[1] * 10.0, -4.0, 4.0))
@@ -91,6 +96,7 @@ kernel arguments_once(X: tensor<f32>[N], Y: tensor<f32>[N], C: tensor<i32>[4]) {
 }
 
 // A06: the second condition sees what the first body stored.
+@launch(64)
 kernel two_ifs(A: tensor<i32>[N]) {
   A[0] = 3
   A[1] = 7
@@ -104,6 +110,7 @@ kernel two_ifs(A: tensor<i32>[N]) {
 
 // A08: a branch that a constant turns off is not taken.
 @autotune(FLAG in [0, 1, 2])
+@launch(64)
 kernel flag_off(Y: tensor<i32>[N], n: i32) {
   Y[0] = 5
   if FLAG == 1 {
@@ -118,12 +125,14 @@ kernel flag_off(Y: tensor<i32>[N], n: i32) {
 
 // A11: each choice writes its own half and leaves the other.
 @autotune(HALF in [0, 1])
+@launch(64)
 kernel one_half(X: tensor<f32>[N], Y: tensor<f32>[N], S: tensor<i32>[4]) {
   Y[HALF * 32 :+ 32] = X[HALF * 32 :+ 32] + 1.0
   S[0] = HALF
 }
 
 // A12: a store of the first block alone, elsewhere, leaves the contraction of all blocks as it is.
+@launch(64)
 kernel first_block(A: tensor<f32>[4, 4], V: tensor<f32>[4, 1], Y: tensor<f32>[N, 1], Z: tensor<i32>[4]) {
   let y = dot(A[:, :], V[:, :])
   if ctx.block.x == 0 {
@@ -133,6 +142,7 @@ kernel first_block(A: tensor<f32>[4, 4], V: tensor<f32>[4, 1], Y: tensor<f32>[N,
 }
 
 // B065: nothing runs when the first condition is false; break leaves one loop only.
+@launch(64)
 kernel while_never(Y: tensor<i32>[N], n: i32) {
   var r: i32 = 0
   while n > 0 {

@@ -11,6 +11,7 @@
 // run: toward_zero N=16 seed=10 tol=0
 
 // B034: a var is a cell that loops and while add to, and keeps its value after them.
+@launch(64)
 kernel accumulates(X: tensor<i32>[N], Y: tensor<i32>[4], n: i32) {
   var sum: i32 = 0
   for i in range(0, N) {
@@ -28,6 +29,7 @@ kernel accumulates(X: tensor<i32>[N], Y: tensor<i32>[4], n: i32) {
 }
 
 // B036: an extent reads as an integer and joins an i32.
+@launch(64)
 kernel extents(A: tensor<f32>[M, N], Y: tensor<i32>[4], n: i32) {
   Y[0] = M
   Y[1] = N * 2 - M
@@ -35,6 +37,7 @@ kernel extents(A: tensor<f32>[M, N], Y: tensor<i32>[4], n: i32) {
 }
 
 // B038: f16 with f32 computes in f32, f32 with f64 in f64: 0.1 differs in each.
+@launch(64)
 kernel halves_with_f32(Y: tensor<f64>[N], h: f16, x: f32) {
   Y[0] = h + x
   Y[1] = f64(x) + 0.1
@@ -43,6 +46,7 @@ kernel halves_with_f32(Y: tensor<f64>[N], h: f16, x: f32) {
 }
 
 // B039 N01: / and % truncate toward zero for every pair of signs; by zero neither traps nor touches what is beside it.
+@launch(64)
 kernel signs_of_division(X: tensor<i32>[N], Q: tensor<i32>[16], R: tensor<i32>[16]) {
   let none = X[0 :+ 16] * 0
   let a = where(iota(0) % 2 == 0, none + 7, -7)
@@ -55,6 +59,7 @@ kernel signs_of_division(X: tensor<i32>[N], Q: tensor<i32>[16], R: tensor<i32>[1
 }
 
 // B040: == and != work on bools, ! negates one.
+@launch(64)
 kernel bools_compared(Y: tensor<i32>[N], p: bool, q: bool) {
   var r = 0
   if p == q { r += 1 }
@@ -66,6 +71,7 @@ kernel bools_compared(Y: tensor<i32>[N], p: bool, q: bool) {
 }
 
 // B044: an integer stored into an element of floats converts.
+@launch(64)
 kernel int_into_float(Y: tensor<f32>[N], H: tensor<f16>[N], n: i32) {
   Y[0] = n
   Y[1] = n / 2 + 3
@@ -75,6 +81,7 @@ kernel int_into_float(Y: tensor<f32>[N], H: tensor<f16>[N], n: i32) {
 }
 
 // B045: single elements are stored and accumulated.
+@launch(64)
 kernel points_store(A: tensor<f32>[M, N], V: tensor<f32>[N]) {
   A[0, 0] = 1.0
   A[M - 1, N - 1] = A[0, 1] + 2.0
@@ -85,6 +92,7 @@ kernel points_store(A: tensor<f32>[M, N], V: tensor<f32>[N]) {
 }
 
 // B046 B047: i8 extends its sign, u8 does not: 200 reads as 200.
+@launch(64)
 kernel bytes(A: tensor<i8>[N], B: tensor<u8>[N], F: tensor<f32>[N], I: tensor<i32>[N]) {
   let w: i32 = 200
   A[0] = w
@@ -97,6 +105,7 @@ kernel bytes(A: tensor<i8>[N], B: tensor<u8>[N], F: tensor<f32>[N], I: tensor<i3
 }
 
 // B049: f16 to bf16 and back is what going through f32 gives, each rounding once.
+@launch(64)
 kernel through_f32(H: tensor<f16>[N], B: tensor<bf16>[N], P: tensor<bf16>[N], Q: tensor<f16>[N]) {
   let h = H[0 :+ 64]
   let b = B[0 :+ 64] * 1.0e-3
@@ -105,6 +114,7 @@ kernel through_f32(H: tensor<f16>[N], B: tensor<bf16>[N], P: tensor<bf16>[N], Q:
 }
 
 // B049: float to int truncates toward zero, saturates, and makes NaN 0; int to float keeps the sign.
+@launch(64)
 kernel toward_zero(X: tensor<f32>[N], Y: tensor<i32>[N], Z: tensor<u8>[N], F: tensor<f32>[N]) {
   let zero = X[0] - X[0]
   Y[0] = i32(zero - 2.7)

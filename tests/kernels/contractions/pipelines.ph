@@ -41,6 +41,7 @@
 // P01: fewer trips than stages, and none.
 @autotune(STAGES in [2])
 @pipeline(STAGES)
+@launch(64)
 kernel few_trips(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], C: tensor<f32>[16, 16]) {
   var acc: tile<f32>[16, 16] = 0.0
   for k in range(0, K, 8) {
@@ -51,6 +52,7 @@ kernel few_trips(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], C: tensor<f32>[16
 
 // B191: whole tiles pipelined and the rest once: even, odd, one, no trips, and a ragged end of each.
 @pipeline
+@launch(64)
 kernel whole_and_rest(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], C: tensor<f32>[16, 16]) {
   var acc: tile<f32>[16, 16] = 0.0
   for k in range(0, K, 16) {
@@ -61,6 +63,7 @@ kernel whole_and_rest(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], C: tensor<f3
 
 // P02: an index that each trip loads, and a store at it under a condition known at run time.
 @pipeline(2)
+@launch(64)
 kernel index_of_each_trip(I: tensor<i32>[N], A: tensor<f32>[8, 64], B: tensor<f32>[64, 8], Y: tensor<i32>[8], C: tensor<f32>[8, 8], n: i32) {
   for i in range(0, 8) {
     I[i] = 7 - i32(i)
@@ -78,6 +81,7 @@ kernel index_of_each_trip(I: tensor<i32>[N], A: tensor<f32>[8, 64], B: tensor<f3
 
 // P04: a sum in front of the product, and behind it.
 @pipeline(3)
+@launch(64)
 kernel sums_beside_products(A: tensor<f32>[8, K], B: tensor<f32>[K, 8], C: tensor<f32>[8, 8], S: tensor<f32>[8, 8], T: tensor<f32>[8, 8]) {
   var acc: tile<f32>[8, 8] = 0.0
   var before: tile<f32>[8, 8] = 0.0
@@ -95,6 +99,7 @@ kernel sums_beside_products(A: tensor<f32>[8, K], B: tensor<f32>[K, 8], C: tenso
 
 // P05: past the end stand ones, not zeros.
 @pipeline(2)
+@launch(64)
 kernel filled_with_ones(A: tensor<f32>[8, K], B: tensor<f32>[64, 8], C: tensor<f32>[8, 8]) {
   var acc: tile<f32>[8, 8] = 0.0
   for k in range(0, K, 16) {
@@ -105,6 +110,7 @@ kernel filled_with_ones(A: tensor<f32>[8, K], B: tensor<f32>[64, 8], C: tensor<f
 
 // P07: what is zeroed before the loop stays before it.
 @pipeline(3)
+@launch(64)
 kernel zero_first(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], C: tensor<f32>[16, 16]) {
   let zero: tile<f32>[16, 16] = 0.0
   var acc = dot(zero, zero)
@@ -117,6 +123,7 @@ kernel zero_first(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], C: tensor<f32>[1
 
 // P08: an operand that the loop reads and then overwrites.
 @pipeline(2)
+@launch(64)
 kernel overwritten_operand(A: tensor<f32>[8, 8], B: tensor<f32>[32, 8], C: tensor<f32>[8, 8]) {
   var t = A[:, :]
   for k in range(0, 32, 8) {
@@ -127,6 +134,7 @@ kernel overwritten_operand(A: tensor<f32>[8, 8], B: tensor<f32>[32, 8], C: tenso
 
 // P10: a bias read before the loop and used after it: relu(A @ B + bias).
 @pipeline(2)
+@launch(64)
 kernel bias_and_relu(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], V: tensor<f32>[16], C: tensor<f32>[16, 16]) {
   let bias: tile<f32>[1, 16] = V[:]
   var acc: tile<f32>[16, 16] = 0.0
@@ -139,6 +147,7 @@ kernel bias_and_relu(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], V: tensor<f32
 // P11: two loops that share bytes, of different lengths.
 @autotune(STAGES in [2])
 @pipeline(STAGES)
+@launch(64)
 kernel two_loops(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], D: tensor<f32>[16, L], E: tensor<f32>[L, 16], C: tensor<f32>[16, 16]) {
   var acc: tile<f32>[16, 16] = 0.0
   for k in range(0, K, 8) {
@@ -152,6 +161,7 @@ kernel two_loops(A: tensor<f32>[16, K], B: tensor<f32>[K, 16], D: tensor<f32>[16
 
 // P13: a block walks several tiles, each with an unrolled, pipelined loop.
 @pipeline(2)
+@launch(64)
 kernel tiles_in_turn(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[M, N]) {
   for t in range(ctx.block.x, M / 16 * (N / 16), ctx.grid.x) {
     let i = t / (N / 16) * 16
@@ -165,6 +175,7 @@ kernel tiles_in_turn(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[
 }
 
 // P17: blocks that walk a grid of tiles visit each once.
+@launch(64)
 kernel every_tile_once(C: tensor<i32>[MB, NB]) {
   for t in range(ctx.block.x, MB * NB, ctx.grid.x) {
     C[t / NB, t % NB] += 1
@@ -172,6 +183,7 @@ kernel every_tile_once(C: tensor<i32>[MB, NB]) {
 }
 
 // B194: a staged operand whose name the body writes later.
+@launch(64)
 kernel written_name(A: tensor<f32>[8, K], B: tensor<f32>[8, 8], C: tensor<f32>[8, 8]) {
   var acc: tile<f32>[8, 8] = 0.0
   var b = B[:, :]
