@@ -7,8 +7,9 @@ so a barrier stands outside a loop where it can, unless the region needs the sam
 count as unfinished until their `wait`.
 
 What is known not to conflict: slots of different phase in a multi-buffered loop (a phase falls by one from trip to
-trip), tiles of a tensor whose starts differ by a constant that keeps them apart, and accesses to a tensor by which
-every thread touches its own elements again; the latter leave a `sync` of scope "none" that says so.
+trip), tiles of a tensor whose starts differ by a constant that keeps them apart, points that the first thread writes,
+and accesses to a tensor by which every thread touches its own elements again; the latter leave a `sync` of scope "none"
+that says so.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Access:
 
     where: a buffer or a tensor. age: committed groups since an async copy, -1 when not in flight.
     own: the op, for telling which elements threads meet; None once a back edge was crossed that changes its offsets.
+    first: by the first thread alone.
     """
 
     writes: bool
@@ -42,6 +44,7 @@ class Access:
     phase: int = -1
     age: int = -1
     own: Load | Store | None = None
+    first: bool = False
     line: int = 0
 
     @property
@@ -103,7 +106,7 @@ class _Placer:
         return True
 
     def _conflict(self, a: Access, b: Access) -> bool:
-        return (a.writes or b.writes) and self._overlap(a, b)
+        return (a.writes or b.writes) and not (a.first and b.first) and self._overlap(a, b)
 
     def _private(self, a: Access, b: Access) -> bool:
         """Both touch the same elements with the same layout, so each thread meets only what is its own.
@@ -263,7 +266,7 @@ def _accesses(op: Op) -> list[Access]:
     if isinstance(op, LoadPoint):
         return [] if op.invariant else [Access(False, op.tensor, line=line)]
     if isinstance(op, StorePoint):
-        return [Access(True, op.tensor, line=line)]
+        return [Access(True, op.tensor, first=True, line=line)]
     if isinstance(op, CopyAsync):
         return [Access(True, op.buffer, op.phase, 0, line=line), Access(False, op.tensor, age=0, line=line)]
     if isinstance(op, Write):

@@ -322,8 +322,8 @@ def bfind(state: State, i: Instruction) -> Step:
 
     def find(x: Array) -> Array:
         plain = np.where(x < 0, ~x, x).view(u.dtype) if type_.signed else x
-        zeros = _clz(plain)
-        return np.where(plain == 0, 0xFFFF_FFFF, zeros if shift else width - 1 - zeros)
+        zeros = _clz(plain).astype(np.int64)
+        return np.where(plain == 0, 0xFFFF_FFFF, zeros if shift else width - 1 - zeros).astype(np.uint32)
 
     return state.pure(i, find, U32, ((i.operands[1], type_),))
 

@@ -112,20 +112,21 @@ def _cases() -> dict[str, Case]:
     case("examples/saxpy_fp32.ph", "saxpy", "sm_80", "N=2501 a=2.5 seed=1 tol=1e-6", tag="_odd")
     # Pipelines: stages, trips, ragged ends, two loops that share bytes, tiles in turn.
     for stages in (2, 3, 4):
-        lines = [f"K={k} STAGES={stages} seed=1 {exact}" for k in (44, 24, 16, 8, 4, 0)]
+        lines = [f"K={k} STAGES={stages} seed=1 {exact}" for k in (44, 36, 28, 24, 8, 4, 0)]
         case(PIPELINES, "few_trips", both if stages == 2 else "sm_80", *lines, tag=f"_{stages}")
-    case(PIPELINES, "whole_and_rest", both, *(f"K={k} seed=2 {exact}" for k in (84, 80, 16, 4, 0)))
-    case(PIPELINES, "sums_beside_products", both, *(f"K={k} seed=4 {exact}" for k in (100, 24, 0)))
-    case(PIPELINES, "filled_with_ones", "sm_80", f"K=36 seed=5 {exact}")
-    case(PIPELINES, "zero_first", "sm_80", *(f"K={k} seed=6 {exact}" for k in (68, 36)))
+    case(PIPELINES, "whole_and_rest", both, *(f"K={k} seed=2 {exact}" for k in (84, 68, 80, 16, 4, 0)))
+    case(PIPELINES, "sums_beside_products", both, *(f"K={k} seed=4 {exact}" for k in (100, 92, 84, 24, 0)))
+    case(PIPELINES, "filled_with_ones", "sm_80", *(f"K={k} seed=5 {exact}" for k in (37, 69)))
     case(PIPELINES, "overwritten_operand", both, f"seed=7 {exact}")
-    case(PIPELINES, "bias_and_relu", both, f"K=40 seed=8 {exact}")
+    case(PIPELINES, "bias_and_relu", both, *(f"K={k} seed=8 {exact}" for k in (44, 36, 8)))
     for stages in (2, 3):
-        lines = [f"K={k} L={n} STAGES={stages} seed=9 {exact}" for k, n in ((40, 28), (8, 40), (0, 16))]
+        lines = [
+            f"K={k} L={n} STAGES={stages} seed=9 {exact}" for k, n in ((44, 28), (36, 44), (28, 60), (8, 40), (0, 16))
+        ]
         case(PIPELINES, "two_loops", both if stages == 2 else "sm_80", *lines, tag=f"_{stages}")
-    case(PIPELINES, "tiles_in_turn", both, f"M=32 N=32 K=20 seed=10 grid=3 {exact}")
+    case(PIPELINES, "tiles_in_turn", "sm_75", f"M=32 N=48 K=20 seed=10 grid=2 {exact}")
     case(PIPELINES, "index_of_each_trip", "sm_80", f"N=8 seed=3 n=1 {exact}")
-    case(PIPELINES, "written_name", "sm_80", f"K=32 seed=12 {exact}")
+    case(PIPELINES, "written_name", "sm_80", *(f"K={k} seed=12 {exact}" for k in (32, 28, 20)))
     # Contractions without a pipeline.
     case(DOTS, "sizes", "sm_80", f"M=20 N=36 K=68 seed=1 {exact}", f"M=16 N=16 K=64 seed=1 {exact}")
     case(
@@ -175,12 +176,14 @@ def _cases() -> dict[str, Case]:
     # Broadcasts, loops that carry tiles, `while`, `if`, points, casts, masks.
     case(BROADCAST, "stretch_ragged", "sm_80", "M=20 N=36 seed=2 tol=1e-6")
     case(BROADCAST, "where_pairs", "sm_75", "M=16 N=32 seed=3 tol=0")
-    case(BROADCAST, "units", "sm_80", "M=16 N=32 seed=4 tol=0")
+    case(BROADCAST, "units", "sm_80", *(f"M={m} N={n} seed=4 tol=0" for m, n in ((16, 32), (12, 28))))
+    case(BROADCAST, "unit_added", "sm_80", *(f"M=4 N={n} seed=7 tol=0" for n in (8, 4)))
+    case(TILES, "two_broadcasts", "sm_75", f"seed=9 {exact}")
+    case(DOTS, "units_dropped", "sm_80", *(f"D={d} seed=3 {exact}" for d in (8, 4)))
     case(LOOPS, "sum_k", "sm_80", *(f"M=32 K={k} seed=1 {exact}" for k in (100, 12, 16, 0)))
     case(LOOPS, "past_extent", "sm_80", *(f"M=16 K=40 hi={hi} seed=6 {exact}" for hi in (100, 33)))
-    case(
-        LOOPS, "sum_from", "sm_75", *(f"M=16 K=100 lo={a} hi={b} seed=5 {exact}" for a, b in ((20, 90), (16, 200), (50, 40)))
-    )  # fmt: skip
+    bounds = ((20, 90), (16, 200), (50, 40))
+    case(LOOPS, "sum_from", "sm_75", *(f"M=16 K=100 lo={lo} hi={hi} seed=5 {exact}" for lo, hi in bounds))
     case(LOOPS, "nested", "sm_80", "M=16 K=24 n=3 seed=8 tol=1e-5", "M=16 K=20 n=2 seed=8 tol=1e-5")
     case(LOOPS, "causal", "sm_75", f"M=32 K=64 seed=11 {exact}")
     case(CONTROL, "while_load", "sm_80", "N=32 seed=3 tol=0")

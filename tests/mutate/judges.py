@@ -1,6 +1,8 @@
 """The judges of a mutant: the passes and code generation with what they assert, the verifier, the interpreter on the
-mutated kernel and the simulator on its PTX, with every check on. The numbers that those two leave are compared with what
-the interpreter makes of the kernel as it was lowered, which `tests/kernels` compares with formulas.
+mutated kernel and the simulator on its PTX, with every check on.
+
+The numbers that those two leave are compared with what the interpreter makes of the kernel as it was lowered, which
+`tests/kernels` compares with formulas.
 
 Takes a case and names of its mutants, gives a `Verdict` for each. The first objection is enough; with `every` the
 interpreter and the simulator are both asked, which tells what each is worth alone.

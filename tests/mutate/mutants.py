@@ -284,20 +284,20 @@ def _swaps(made: Compiled, op: Op, value: Value, what: str, made_here: bool) -> 
     t = value.type
     if not isinstance(t, Tile) or t.layout is None or t.layout.registers < 2:
         return
-    count = t.layout.registers
-    for at in sorted({1, count - 1}):
+    # Neighbours of one vector for what is read, far apart for what is made.
+    at = t.layout.registers - 1 if made_here else 1
 
-        def handled(f: Function, inner: Callable[[Function, Op], None], at: int = at) -> None:
-            if made_here:
-                inner(f, op)
-                f.cells[value] = _swapped(f.registers(value), at)
-            else:
-                kept = f.registers(value)
-                f.cells[value] = _swapped(kept, at)
-                inner(f, op)
-                f.cells[value] = kept
+    def handled(f: Function, inner: Callable[[Function, Op], None]) -> None:
+        if made_here:
+            inner(f, op)
+            f.cells[value] = _swapped(f.registers(value), at)
+        else:
+            kept = f.registers(value)
+            f.cells[value] = _swapped(kept, at)
+            inner(f, op)
+            f.cells[value] = kept
 
-        yield f"{where(op)} {what} 0 and {at}", lambda h=handled: Product(made.synced, patch=lambda: _hooked(op, h))
+    yield f"{where(op)} {what} 0 and {at}", lambda: Product(made.synced, patch=lambda: _hooked(op, handled))
 
 
 def _swapped(cell: tuple[Any, ...], at: int) -> tuple[Any, ...]:
@@ -346,7 +346,7 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 def mutants(made: Compiled) -> dict[str, tuple[str, Recipe]]:
-    """Every mutant of a case: its name leads to the kind of mutation and the recipe. Names stay as long as the kernel."""
+    """Every mutant of a case: its name leads to the kind of mutation and the recipe."""
     found: dict[str, tuple[str, Recipe]] = {}
     for kind, mutate in MUTATIONS.items():
         for text, recipe in mutate(made):
