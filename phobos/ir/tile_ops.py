@@ -305,7 +305,7 @@ def _access(
 
 @op("load_point", effects=Effect.READ_GLOBAL)
 class LoadPoint(Op):
-    """Read one element at uniform offsets, unmasked, in every thread."""
+    """Read one element, unmasked, in every active thread; offsets may differ between threads."""
 
     tensor: Value = operand()
     offsets: tuple[Value, ...] = operand()
@@ -319,12 +319,13 @@ class LoadPoint(Op):
 
 @op("store_point", effects=Effect.WRITE_GLOBAL)
 class StorePoint(Op):
-    """Write one scalar at uniform offsets, unmasked, once per CTA."""
+    """Write one scalar, unmasked. scope: "cta" once, by one thread; "warp" once in each warp; "thread" by each active one."""
 
     tensor: Value = operand()
     offsets: tuple[Value, ...] = operand()
     extents: tuple[Value, ...] = operand()
     value: Value = operand()
+    scope: str = attribute(default="cta")
 
     def verify(self) -> Iterator[str]:
         yield from _point(self.tensor, self.offsets, self.extents, self.value.type)
