@@ -1,7 +1,7 @@
 """Per-thread ops: what single threads do beside the CTA's tiles. They stand in every form and are not moved to buffers.
 
-A scalar or a `vec` may differ from thread to thread once a `thread_index` has gone into it; `if`, `for` and `while` on such
-a condition diverge. Elementwise ops work on vecs as on tiles: each thread's elements for themselves.
+A scalar or a `vec` may differ from thread to thread once a `thread_index` has gone into it; `if`, `for` and `while` on
+such a condition diverge. Elementwise ops work on vecs as on tiles: each thread's elements for themselves.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .core import Effect, Op, Value, attribute, op, operand, result
+from .tile_ops import scope_named
 from .types import INDEX, Scalar, Tensor, Type, Vec
 
 THREAD_INDICES = ("thread", "warp", "lane")
@@ -30,7 +31,7 @@ class ThreadIndex(Op):
 
 @op("barrier", effects=Effect.ORDER)
 class Barrier(Op):
-    """A barrier that the kernel asks for (`barrier()`): orders every access of the CTA's threads before and after it."""
+    """A barrier that the kernel asks for (`barrier()`): orders the accesses of all the CTA's threads around it."""
 
 
 @op("load_run", effects=Effect.READ_GLOBAL)
@@ -39,7 +40,7 @@ class LoadRun(Op):
 
     extents as in `load`. align: bytes that the source says the run's address is a multiple of (`align = 4`), 0 when it
     says nothing; it replaces what is proved, up or down. width: elements per memory access, 0 before `stage`;
-    width_why says which fact proved it or which one was missing. invariant as in `load`.
+    width_why says which fact proved it or which one was missing. invariant as in `load`, scope as in `load_point`.
     """
 
     tensor: Value = operand()
@@ -47,6 +48,7 @@ class LoadRun(Op):
     extents: tuple[Value, ...] = operand()
     axis: int = attribute()
     align: int = attribute(default=0)
+    scope: str = attribute(default="thread")
     width: int = attribute(default=0)
     width_why: str = attribute(default="")
     invariant: bool = attribute(default=False)
@@ -54,11 +56,12 @@ class LoadRun(Op):
 
     def verify(self) -> Iterator[str]:
         yield from _run(self.tensor, self.offsets, self.extents, self.axis, self.out.type)
+        yield from scope_named(self.scope)
 
 
 @op("store_run", effects=Effect.WRITE_GLOBAL)
 class StoreRun(Op):
-    """Write this thread's own run. Fields as in `load_run`."""
+    """Write this thread's own run. Fields as in `load_run`; with scope "cta" or "warp" one thread of those does it."""
 
     tensor: Value = operand()
     offsets: tuple[Value, ...] = operand()
@@ -66,11 +69,13 @@ class StoreRun(Op):
     value: Value = operand()
     axis: int = attribute()
     align: int = attribute(default=0)
+    scope: str = attribute(default="thread")
     width: int = attribute(default=0)
     width_why: str = attribute(default="")
 
     def verify(self) -> Iterator[str]:
         yield from _run(self.tensor, self.offsets, self.extents, self.axis, self.value.type)
+        yield from scope_named(self.scope)
 
 
 def _run(tensor: Value, offsets: tuple[Value, ...], extents: tuple[Value, ...], axis: int, vec: Type) -> Iterator[str]:
@@ -104,7 +109,10 @@ class Element(Op):
 
 @op("sum_run")
 class SumRun(Op):
-    """The sum of a vec's elements, first to last, each step rounded to the result's type; operands are converted first."""
+    """The sum of a vec's elements, first to last, each step rounded to the result's type.
+
+    The elements are converted to it first.
+    """
 
     a: Value = operand()
     out: Value = result()
