@@ -166,7 +166,7 @@ class Artifact:
 
     @cached_property
     def plan(self) -> Plan:
-        """The Plan, registers and spills included."""
+        """The Plan, registers and spills and the front end's warnings included."""
         from .plan import Linked, describe
 
         said = self.link
@@ -180,7 +180,8 @@ class Artifact:
             shared_bytes=said.shared_bytes,
         )
         start = time.perf_counter()
-        plan = describe(self.kernel, self.target, self.index_bits, linked)
+        kernel = self.kernel.replace(remarks=self.remarks)
+        plan = describe(kernel, self.target, self.index_bits, linked)
         self.times_ms["describe"] = 1e3 * (time.perf_counter() - start)
         return plan
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 from ..artifact import Artifact, signature
-from ..compiler import Observer, Unit, index_width, strict
+from ..compiler import Observer, Unit, index_width, run_llvm, strict
 from ..diagnostics import Diagnostic
 from ..ir.kernel import Kernel
 from ..passes import Options as PassOptions
@@ -165,15 +165,9 @@ class TileInput(Input):
         return self._kernel
 
     def artifact(self, target: Target, observer: Observer | None) -> Artifact:
-        from ..codegen import compile_ptx, emit
-
         times: dict[str, float] = {}
         kernel, bits = self.passes(target, observer, times)
-        begin = time.perf_counter()
-        llvm_ir = emit(kernel, target, bits, self.source)
-        emitted = time.perf_counter()
-        made = compile_ptx(llvm_ir, target)
-        times["emit"], times["llvm"] = 1e3 * (emitted - begin), 1e3 * (time.perf_counter() - emitted)
+        llvm_ir, made = run_llvm(kernel, target, bits, self.source, times)
         order = tuple(v.name for v in (*kernel.tensors, *kernel.scalars))
         return Artifact(
             source=self.source,

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ..ir.core import Value
 from ..ir.tile_ops import Load, LoadPoint, Store, StorePoint, element
-from ..ir.types import BOOL, Scalar
+from ..ir.types import BOOL, INDEX, Scalar
 from .access import Key, Run, Window, runs
 from .function import Function
 from .types import I8, I32, I64, LLVM, LLVMType, constant, integer, memory_type, zero
@@ -117,7 +117,9 @@ def load_access(f: Function, pointer: LLVM, elem: Scalar, width: int, invariant:
 def unpacked(f: Function, value: LLVM, elem: Scalar, width: int) -> list[LLVM]:
     """The elements of an access as registers hold them."""
     parts = [value] if width == 1 else [f.b.extract_element(value, I32(i)) for i in range(width)]
-    return [f.b.icmp_unsigned("!=", p, constant(I8, 0)) for p in parts] if elem == BOOL else parts
+    if elem == BOOL:
+        return [f.b.icmp_unsigned("!=", p, constant(I8, 0)) for p in parts]
+    return [f.resize(p, f.index) for p in parts] if elem == INDEX else parts
 
 
 def packed(f: Function, parts: Sequence[LLVM], elem: Scalar) -> LLVM:
@@ -125,6 +127,8 @@ def packed(f: Function, parts: Sequence[LLVM], elem: Scalar) -> LLVM:
     stored = list(parts)
     if elem == BOOL:
         stored = [constant(I8, known) if (known := integer(p)) is not None else f.b.zext(p, I8) for p in parts]
+    elif elem == INDEX:
+        stored = [f.resize(p, I64) for p in parts]
     if len(stored) == 1:
         return stored[0]
     value: LLVM = ir.Constant(ir.VectorType(stored[0].type, len(stored)), ir.Undefined)

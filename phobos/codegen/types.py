@@ -73,8 +73,8 @@ def register_type(scalar: Scalar, index_bits: int) -> LLVMType:
 
 
 def memory_type(scalar: Scalar) -> LLVMType:
-    """What an element is in memory, or as a parameter."""
-    return I8 if scalar == BOOL else register_type(scalar, 0)
+    """What an element is in memory, or as a parameter; an index has 64 bits there, whatever its width in a register."""
+    return I8 if scalar == BOOL else register_type(scalar, INDEX.bits)
 
 
 def constant(type: LLVMType, value: int | float | bool) -> LLVM:

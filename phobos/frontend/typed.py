@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.kernel import Aligned, Attributes, Launch
-from ..ir.types import Scalar, Tensor, Tile, Type, Vec
+from ..ir.types import Scalar, Tile, Type, Vec
 from ..source import Span
 
 __all__ = ["Aligned", "Attributes", "Launch"]  # re-exported; the tree's own classes are imported by name
@@ -355,10 +355,6 @@ class TypedKernel:
     body: list[TStmt]
     attribute_spans: dict[str, Span] = field(default_factory=dict)
     scopes: dict[TExpr | TStmt, str] = field(default_factory=dict)
-
-    def tensor_type(self, symbol: Symbol) -> Tensor:
-        assert isinstance(symbol.type, Tensor)
-        return symbol.type
 
 
 def tile_type(expr: TExpr) -> Tile:

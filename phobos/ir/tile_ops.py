@@ -406,8 +406,8 @@ class For(Op):
     """Run body for iv in range(start, stop, step), step positive, carrying values.
 
     body has parameters (iv, carried..) and yields the next carried values; outs are the last ones. stages: buffers
-    asked of `pipeline`, 0 for none. part: "" for a whole loop, "whole" and "remainder" for the two loops of a split one
-    (a remainder runs 0 or 1 trips). unroll: a count asked for, 0 for none.
+    asked of `pipeline`, 0 for none. part: "" for an entire loop; a split one is "whole" and then "remainder", of 0 or 1
+    trips, or "tail", of any number. unroll: a count asked for, 0 for none.
     """
 
     start: Value = operand()

@@ -34,7 +34,7 @@ class Scalar(Type):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of one element in memory (bool takes one); index has none in memory."""
+        """Bytes of one element in memory: a bool takes one, an index, which only shared memory holds, eight."""
         return max(self.bits // 8, 1)
 
 

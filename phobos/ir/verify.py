@@ -20,6 +20,7 @@ Forms
 - An op stands only in the forms of `FORM_RANGE`; ops not listed there are legal in every form.
 - Before "placed" no type has a layout; from "placed" on every tile type has one, of the tile's shape and for the
   kernel's number of warps.
+- A load that is `invariant` reads a tensor that no op of the kernel writes.
 - Before "staged" accesses have width 0, from "staged" on at least 1.
 
 Shared memory
@@ -45,7 +46,7 @@ from .kernel import Kernel
 from .occupancy import occupied
 from .printer import print_op, type_text
 from .thread_ops import LoadRun, StoreRun
-from .tile_ops import Convert, Dot, For, If, Load, Store, While
+from .tile_ops import Convert, Dot, For, If, Load, LoadPoint, Store, StorePoint, While
 from .types import BOOL, INDEX, Buffer, Scalar, Tensor, Tile, Type
 
 FORMS = ("built", "folded", "guarded", "placed", "staged", "packed", "synced")
@@ -89,6 +90,7 @@ class _Verifier:
         self.kernel = kernel
         self.defined: set[Value] = set()
         self.visible: set[Value] = set()
+        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint)}
 
     def run(self, limit: int | None) -> Iterator[str]:
         k = self.kernel
@@ -146,6 +148,8 @@ class _Verifier:
         yield from op.verify()
         yield from self.yields(op)
         yield from self.widths(op)
+        if isinstance(op, Load | LoadPoint) and op.invariant and op.tensor in self.written:
+            yield f"{op.tensor} is read as invariant, and the kernel writes it"
         if op.regions() and any(isinstance(v.type, Buffer) for v in (*op.operands(), *op.results())):
             yield "a buffer is passed on"
 

@@ -25,10 +25,6 @@ def power_of_two_in(n: int) -> int:
     return n & -n
 
 
-def floor_power(n: int) -> int:
-    return 1 << (n.bit_length() - 1)
-
-
 def ceil_power(n: int) -> int:
     return 1 << (n - 1).bit_length()
 

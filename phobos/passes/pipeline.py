@@ -45,6 +45,8 @@ class Staged:
 def run(kernel: Kernel, options: Options) -> Kernel:
     if kernel.attributes.pipeline < 2:  # One stage is one buffer: a choice of a tuned count, and no pipeline.
         return kernel
+    if any(isinstance(op, Alloc) and _slots(op) > 1 for op in kernel.walk()):
+        return kernel  # A form that was written behind this pass and read again.
     maker = _Maker(kernel, options.target)
     body = Rewriter(maker.visit, inner_first=True).block(kernel.body)
     if not maker.done and not kernel.denied:
@@ -72,6 +74,11 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     return kernel.replace(
         body=body, used=kernel.used | maker.used, remarks=kernel.remarks + tuple(maker.remarks) + remarks
     )
+
+
+def _slots(op: Alloc) -> int:
+    assert isinstance(op.out.type, Buffer)
+    return op.out.type.slots
 
 
 def _with_slots(op: Op, slots: dict[Value, tuple[Value, int]]) -> Op:

@@ -3,7 +3,7 @@
 Requires: form "placed". Ensures: of a split loop, the part "whole" runs from lo to
 lo + floor((min(hi, E) - lo) / T) * T, where E is the least extent that its spans walk, and the guards of those spans
 are gone there; a second loop runs on to hi with every guard kept, the part "remainder" where hi is E, which leaves it
-at most one trip. Only spans of static length T that start at the loop's own variable count.
+at most one trip, else "tail". Only spans of static length T that start at the loop's own variable count.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _split(loop: For, walks: list[Walk], indices: Indices, remarks: list[Diagnos
     assert isinstance(whole, For)
     # What is left of the extent is less than a tile. A loop that may run past the extent can have more trips.
     once = len(limits) == 1
-    part = "remainder" if once else ""
+    part = "remainder" if once else "tail"
     rest = loop.replace(start=middle, inits=whole.outs, part=part, stages=0, unroll=0)
     names = ", ".join(dict.fromkeys(w.op.tensor.name for w in walks))
     remarks.append(

@@ -3,15 +3,16 @@
 Requires: form "packed". Ensures: between a write and another access of the same bytes by another thread stands a
 `sync`, along back edges too. Forward dataflow over pending accesses: an op that conflicts with one gets a `sync` before
 it, which clears them all; an op in a region that conflicts with what came before the region gets it before the region,
-so a barrier stands outside a loop where it can. Async copies count as unfinished until their `wait`.
+so a barrier stands outside a loop where it can, unless the region needs the same barriers all the same. Async copies
+count as unfinished until their `wait`.
 
 What single threads do (points and runs of scope "warp" or "thread") is ordered against tile and uniform accesses, and
 against each other only by a `barrier` of the kernel's own. Such accesses alone stand under control flow that parts the
 threads, so no `sync` ever does.
 
 What is known not to conflict: slots of different phase in a multi-buffered loop (a phase falls by one from trip to
-trip), and accesses to a tensor by which every thread touches its own elements again; the latter leave a `sync` of scope
-"none" that says so.
+trip), tiles of a tensor whose starts differ by a constant that keeps them apart, and accesses to a tensor by which
+every thread touches its own elements again; the latter leave a `sync` of scope "none" that says so.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Access:
 
     where: a buffer or a tensor. age: committed groups since an async copy, -1 when not in flight.
     alone: by single threads, unordered against others like it.
-    own: the op, for telling that threads meet only their own elements; None once a back edge was crossed.
+    own: the op, for telling which elements threads meet; None once a back edge was crossed that changes its offsets.
     """
 
     writes: bool
@@ -87,8 +88,18 @@ class _Placer:
         if a.where in self.range or b.where in self.range:
             return False
         if a.where is b.where:
-            return True
+            return not self._beside(a, b)
         return not (self._apart(a.where) or self._apart(b.where))
+
+    def _beside(self, a: Access, b: Access) -> bool:
+        """Tiles of one tensor that are known to have no element in common: some axis keeps them apart."""
+        if a.own is None or b.own is None:
+            return False
+        for axis, (p, q) in enumerate(zip(a.own.offsets, b.own.offsets, strict=True)):
+            gap = self.indices.affine(q).plus(self.indices.affine(p), -1)
+            if gap.is_const and (gap.const >= _tile(a.own).shape[axis] or -gap.const >= _tile(b.own).shape[axis]):
+                return True
+        return False
 
     def _apart(self, tensor: Value) -> bool:
         """A tensor that, by the launch's word, overlaps no other one that is written."""
@@ -128,12 +139,12 @@ class _Placer:
                     f"sync: line {op.span.line} meets an async copy of line {waiting[0][0].line} that nothing waits for"
                 )
             real = [(p, x) for p, x in clash if not p.in_flight and not self._private(p, x)]
-            if real:
+            if real and not self._idle(op, state):
                 out.append(
                     Sync(scope="cta", why=self._why(*min(real, key=lambda r: (r[0].line, r[1].line))), span=op.span)
                 )
                 state = frozenset(p for p in state if p.in_flight)
-            elif clash and not waiting:
+            elif clash and not real and not waiting:
                 p, x = clash[0]
                 out.append(
                     Sync(
@@ -145,6 +156,14 @@ class _Placer:
             made, state = self._op(op, state)
             out.append(made)
         return tuple(out), state
+
+    def _idle(self, op: Op, state: State) -> bool:
+        """Whether a barrier before an op with regions changes none in them: then those that stand there do its work."""
+        if not op.regions():
+            return False
+        without, _ = self._op(op, state)
+        behind, _ = self._op(op, frozenset(p for p in state if p.in_flight))
+        return _with_barriers(without) == _with_barriers(behind)
 
     def _order(self, clash: tuple[Access, Access]) -> tuple[object, ...]:
         """The order of clashes by their place: which one a sync names must not depend on the order of a set."""
@@ -174,6 +193,10 @@ class _Placer:
             then, s1 = self.ops(op.then.ops, state)
             orelse, s2 = self.ops(op.orelse.ops, state)
             return op.replace(then=Block(op.then.params, then), orelse=Block(op.orelse.params, orelse)), s1 | s2
+        if isinstance(op, For) and op.part == "remainder":
+            # One trip at most: nothing comes round to the top.
+            rest, end = self.ops(op.body.ops, state)
+            return op.replace(body=Block(op.body.params, rest)), state | end
         if isinstance(op, For):
             rings = {w.buffer for w in op.body.ops if isinstance(w, Write | CopyAsync)}
             rings |= {
@@ -235,6 +258,11 @@ def _tile(op: Load | Store) -> Tile:
 
 def _walk(op: Op) -> list[Op]:
     return [op, *(o for b in op.regions() for o in b.walk())]
+
+
+def _with_barriers(op: Op) -> list[type[Op]]:
+    """The ops in order, which tells where the barriers stand among them."""
+    return [type(o) for o in _walk(op) if not (isinstance(o, Sync) and o.scope == "none")]
 
 
 def _accesses(op: Op) -> list[Access]:

@@ -13,7 +13,7 @@ WIDTH = 110
 _KEY = 13
 """Columns of a row's key."""
 _GUARD = {"hi": "masked past the end", "lo": "masked below 0", "both": "masked at both ends"}
-_PART = {"": "", "whole": ", whole tiles", "remainder": ", remainder"}
+_PART = {"": "", "whole": ", whole tiles", "remainder": ", remainder", "tail": ", masked tail"}
 
 
 def render(plan: Plan, width: int = WIDTH) -> str:

@@ -132,7 +132,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop. kind: "for" or "while". part: "" entire, "whole" and "remainder" of a split one.
+    """A loop. kind: "for" or "while". part: "" entire, "whole" and then "remainder" or "tail" of a split one.
 
     start, stop, step are formulas; trips a number where it is constant, else None. trips_text: a formula.
     """

@@ -176,7 +176,7 @@ class Access:
         hit = np.flatnonzero(taint if lanes is None else taint[lanes])
         if len(hit):
             lane = int(hit[0] if lanes is None else lanes[hit[0]])
-            origin = state.scratch["overflow"].get(lane)
+            origin = state.overflows.get(lane)
             i = origin if origin is not None else self.i
             state.report(
                 "overflow", i, lane, "a signed 32-bit index overflows on its way into an address",

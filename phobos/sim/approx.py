@@ -1,8 +1,8 @@
-"""The approximate functions. They are computed in f64 and rounded to nearest, well within the errors that the ISA states.
+"""The approximate functions, computed in f64 and rounded to nearest, well within the errors that the ISA states.
 
-The ISA's errors: ex2 2^-22.5 relative, lg2 2^-22 absolute or relative, sin and cos 2^-20.5 absolute, tanh 2^-11 relative,
-rcp 1 ulp, rsqrt 2^-22.9 relative, sqrt 2^-23 relative, div.approx and div.full 2 ulp. Special values are as its tables
-have them.
+The ISA's errors: ex2 2^-22.5 relative, lg2 2^-22 absolute or relative, sin and cos 2^-20.5 absolute, tanh 2^-11
+relative, rcp 1 ulp, rsqrt 2^-22.9 relative, sqrt 2^-23 relative, div.approx and div.full 2 ulp. Special values are as
+its tables have them.
 """
 
 from __future__ import annotations

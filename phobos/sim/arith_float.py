@@ -83,7 +83,7 @@ def _directed32(op: str, mode: str) -> Callable[..., Array]:
         # Quotients and roots of f32 are never so near to an f32 that f64 could not tell them apart.
         return lambda *x: n.round32(fn(*(each.astype(np.float64) for each in x)), np.float64(0), mode)
 
-    return {
+    table: dict[str, Callable[..., Array]] = {
         "add": lambda a, b: n.add32(a, b, mode),
         "sub": lambda a, b: n.add32(a, -b, mode),
         "mul": lambda a, b: n.mul32(a, b, mode),
@@ -91,7 +91,8 @@ def _directed32(op: str, mode: str) -> Callable[..., Array]:
         "div": wide(np.divide),
         "sqrt": wide(np.sqrt),
         "rcp": wide(lambda a: 1.0 / a),
-    }[op]
+    }
+    return table[op]
 
 
 def _f64(op: str, mode: str) -> Callable[..., Array]:
@@ -152,7 +153,7 @@ def fma(state: State, i: Instruction) -> Step:
 
 
 @instruction("sqrt", "rcp")
-def root(state: State, i: Instruction) -> Step:
+def root(state: State, i: Instruction) -> Any:
     from . import approx
 
     if "approx" in i.modifiers:
@@ -180,16 +181,11 @@ def extreme_function(opcode: str, modifiers: tuple[str, ...], nan: Any) -> Calla
 
     def two(a: Array, b: Array) -> Array:
         x, y = (np.abs(a), np.abs(b)) if xorsign else (a, b)
-        if least:
-            first = (x < y) | ((x == y) & np.signbit(x))
-        else:
-            first = (x > y) | ((x == y) & ~np.signbit(x))
+        nearer = x < y if least else x > y
+        first = nearer | ((x == y) & (np.signbit(x) == least))
         a_nan, b_nan = np.isnan(a), np.isnan(b)
         r = np.where(first | b_nan, x, y)
-        if keeps_nan:
-            r = np.where(a_nan | b_nan, nan, r)
-        else:
-            r = np.where(a_nan & b_nan, nan, r)
+        r = np.where(a_nan | b_nan if keeps_nan else a_nan & b_nan, nan, r)
         if xorsign:
             r = np.where(np.signbit(a) != np.signbit(b), -np.abs(r), np.abs(r))
         return r

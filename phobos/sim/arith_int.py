@@ -118,12 +118,12 @@ def _mul_hi(type_: Type) -> Callable[..., Array]:
         wide = (SIGNED if type_.signed else UNSIGNED)[type_.bits * 2]
         shift = type_.bits
 
-        def hi(x: Array, y: Array) -> Array:
+        def hi(x: Array, y: Array) -> Any:
             return (x.astype(wide) * y.astype(wide) >> wide.type(shift)).astype(type_.dtype)
 
         return hi
 
-    def hi64(x: Array, y: Array) -> Array:
+    def hi64(x: Array, y: Array) -> Any:
         a, b = x.view(np.uint64), y.view(np.uint64)
         m, s = np.uint64(0xFFFF_FFFF), np.uint64(32)
         low = (a & m) * (b & m)
@@ -157,7 +157,7 @@ def mul(state: State, i: Instruction) -> Step:
 def _wide(out: Type) -> Callable[..., Array]:
     dtype = out.dtype
 
-    def wide(x: Array, y: Array) -> Array:
+    def wide(x: Array, y: Array) -> Any:
         return x.astype(dtype) * y.astype(dtype)
 
     return wide
@@ -215,7 +215,7 @@ def sad(state: State, i: Instruction) -> Step:
     type_ = last_type(i)
     u = raw(type_)
 
-    def distance(x: Array, y: Array, z: Array) -> Array:
+    def distance(x: Array, y: Array, z: Array) -> Any:
         apart = np.where(x < y, y.view(u.dtype) - x.view(u.dtype), x.view(u.dtype) - y.view(u.dtype))
         return apart + z
 
@@ -334,7 +334,7 @@ def bfe(state: State, i: Instruction) -> Step:
     type_ = last_type(i)
     u, width = raw(type_), type_.bits
 
-    def extract(x: Array, position: Array, length: Array) -> Array:
+    def extract(x: Array, position: Array, length: Array) -> Any:
         p, n = (position & np.uint32(0xFF)).astype(u.dtype), (length & np.uint32(0xFF)).astype(u.dtype)
         t = u.dtype.type
         field = np.right_shift(x, p) & ~np.left_shift(~t(0), n)
@@ -356,7 +356,7 @@ def bfi(state: State, i: Instruction) -> Step:
     only(i)
     u = raw(last_type(i))
 
-    def insert(x: Array, y: Array, position: Array, length: Array) -> Array:
+    def insert(x: Array, y: Array, position: Array, length: Array) -> Any:
         p, n = (position & np.uint32(0xFF)).astype(u.dtype), (length & np.uint32(0xFF)).astype(u.dtype)
         mask = np.left_shift(~np.left_shift(~u.dtype.type(0), n), p)
         return (y & ~mask) | (np.left_shift(x, p) & mask)

@@ -197,10 +197,8 @@ def _partial(origin: Access, who: Array, count: Array, start: Array) -> Array:
         for at, lane, address in zip(mine.tolist(), lanes.tolist(), addresses.tolist(), strict=True):
             found = state.memory.find(address)
             if found is None or not 0 <= address - found.address <= found.size - int(size):
-                state.report(
-                    "out of bounds", origin.i, lane, f"read of {int(size)} bytes outside of {state.memory.describe(address)}",
-                    address,
-                )  # fmt: skip
+                what = f"read of {int(size)} bytes outside of {state.memory.describe(address)}"
+                state.report("out of bounds", origin.i, lane, what, address)
                 count[at] = 0
                 continue
             start[at] = address - found.address + found.place

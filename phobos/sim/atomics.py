@@ -26,7 +26,7 @@ def _function(i: Instruction, op: str, type_: Type) -> Callable[..., Array]:
     if op == "exch":
         return lambda old, b: b
     if op == "cas":
-        return lambda old, b, c: np.where(old == b, c, old)
+        return _swapped
     if op == "inc":
         return lambda old, b: np.where(old >= b, old.dtype.type(0), old + old.dtype.type(1))
     if op == "dec":
@@ -60,6 +60,10 @@ def _halves(i: Instruction, op: str, type_: Type) -> Callable[..., Array]:
         return half.rounded(r, np.zeros_like(r), name).astype(np.uint16)
 
     return half.lifted(fn, name)[0]
+
+
+def _swapped(old: Array, expected: Array, new: Array) -> Array:
+    return np.where(old == expected, new, old)
 
 
 @instruction("atom", "red", writes=lambda i: 1 if i.opcode == "atom" else 0)

@@ -31,6 +31,11 @@ class BarrierOp:
     aligned: bool
     finish: Any = None  # called with the arrived lanes of one CTA, for barrier.red
 
+    @property
+    def is_plain(self) -> bool:
+        """All threads of the CTA wait at a barrier whose number is written in the instruction."""
+        return self.waits and self.count is None and self.id.ndim == 0 and int(self.id) < 16
+
 
 @dataclass(slots=True)
 class WarpOp:
@@ -82,7 +87,7 @@ class Barriers:
         """A group executes a barrier instruction; True when it goes on at once."""
         op: BarrierOp = segment.control
         state = self.state
-        if group.mask is None and op.count is None and op.id.ndim == 0 and op.waits and not self.barriers:
+        if group.mask is None and op.is_plain and not self.barriers:
             if op.finish is not None:
                 for slot in range(state.slots):
                     op.finish(np.arange(slot * state.width, (slot + 1) * state.width))
@@ -231,6 +236,7 @@ class Barriers:
                 if shared_warp:
                     parts.append(other)
                     self.parked.remove((other, there))
+                    assert other.mask is not None
                     mask |= other.mask
         members = np.broadcast_to(op.members, state.lanes)
         wanted = (members >> (state.index & 31).astype(np.uint32)) & 1
@@ -278,8 +284,8 @@ class Barriers:
             state.clocks.warp_sync(None)
             return
         lanes = np.flatnonzero(mask)
-        rows = (mask | state.exited).reshape(-1, 32)
-        whole = rows.all(axis=1)[lanes >> 5]
+        rows: Array = (mask | state.exited).reshape(-1, 32)
+        whole: Array = np.asarray(rows.all(axis=1))[lanes >> 5]
         if whole.all():
             state.clocks.warp_sync(lanes)
             return
@@ -332,8 +338,7 @@ def _is_sync(i: Instruction) -> bool:
 
 def _warps(mask: Array | None) -> Array:
     assert mask is not None
-    result: Array = mask.reshape(-1, 32).any(axis=1)
-    return result
+    return np.asarray(mask.reshape(-1, 32).any(axis=1))
 
 
 def _threads(indices: Array) -> str:

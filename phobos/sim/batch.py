@@ -7,6 +7,7 @@ pure register work changes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,7 +117,7 @@ def _together(state: State, batches: list[Batch]) -> Step:
 
 
 def _rows(rows: list[int]) -> slice | Array:
-    if all(b - a == 1 for a, b in zip(rows, rows[1:], strict=False)):
+    if all(b - a == 1 for a, b in itertools.pairwise(rows)):
         return slice(rows[0], rows[-1] + 1)
     return np.array(rows)
 

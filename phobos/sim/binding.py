@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .barriers import BarrierOp, WarpOp
 from .batch import Item, batched
 from .program import read_by, written
 from .state import State
@@ -37,7 +38,7 @@ def bind(state: State, batching: bool) -> list[tuple[list[Step], Any]]:
             built = row(i).build(state, i)
             last = at == segment.end - 1 and segment.ends != ""
             if last:
-                control = built
+                control = _control(built, [tracked[name] for name in written(i) if name in tracked])
                 step = None
             else:
                 step = built
@@ -78,7 +79,7 @@ def _tracked(state: State) -> dict[str, Array]:
         return {}
     names = {name for names in state.program.may_be_unset.values() for name in names}
     rows = {name: np.zeros(state.lanes, np.bool_) for name in sorted(names)}
-    state.scratch["unset"] = rows
+    state.unset = rows
     return rows
 
 
@@ -102,6 +103,22 @@ def _wrapped(
     if i.guard is not None and step is not None and not (step is not None and _steers(i)):
         step, plain = _guarded(state.registers.row(i.guard), i.negated, step), False
     return step, plain
+
+
+def _control(control: Any, rows: list[Array]) -> Any:
+    """What ends a segment; if it writes registers whose being set matters, it says so."""
+    if rows and isinstance(control, WarpOp) and control.step is not None:
+        control.step = _sets(control.step, rows)
+    elif rows and isinstance(control, BarrierOp) and control.finish is not None:
+        finish = control.finish
+
+        def and_sets(lanes: Array) -> None:
+            finish(lanes)
+            for each in rows:
+                each[lanes] = True
+
+        control.finish = and_sets
+    return control
 
 
 def _steers(i: Instruction) -> bool:
@@ -185,7 +202,6 @@ def _watched(state: State, i: Instruction, step: Step) -> Step | None:
     Only sums and products of 32 bits can overflow; all others merely carry the taint. Nothing is carried before the
     first overflow happens, and a lane's taint is only reported when the lane uses the address.
     """
-    state.scratch.setdefault("overflow", {})
     targets = [operand for operand in i.operands[:1] if isinstance(operand, Reg) and operand.type != "pred"]
     if not targets:
         return None
@@ -211,7 +227,7 @@ def _watched(state: State, i: Instruction, step: Step) -> Step | None:
         if over is not None:
             state.tainted = True
             for lane in np.flatnonzero(over).tolist():
-                state.scratch["overflow"].setdefault(lane, i)
+                state.overflows.setdefault(lane, i)
         if state.tainted:
             fresh = np.zeros(state.lanes, np.bool_)
             for source in sources:

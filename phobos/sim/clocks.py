@@ -78,6 +78,7 @@ class Clocks:
     def begin(self, first_cta: int) -> None:
         """A new wave, whose first CTA has this linear index."""
         self.first_cta = first_cta
+        assert (first_cta + self.slots) * self.threads <= THREAD_MASK, "more threads than a tag can tell apart"
         within = np.arange(self.slots * self.width) % self.width
         self.thread[:] = (first_cta + self.slot) * self.threads + np.minimum(within, self.threads - 1)
         self.clock[:] = 1
@@ -90,6 +91,7 @@ class Clocks:
         self._retag()
 
     def _retag(self) -> None:
+        assert self.top <= CLOCK_MASK, "more synchronisations in one wave than a tag can count"
         self.tag[:] = (self.clock << CLOCK_SHIFT) | (self.thread << SITE_BITS)
         self.start_tag[:] = self.start << CLOCK_SHIFT
         self.least_start_tag = int(self.start_tag.min())
@@ -162,10 +164,11 @@ class Clocks:
 
     def ordered(self, tags: Array, lanes: Array) -> Array:
         """For accesses by their tags and lanes now, element by element: is the access ordered before?"""
-        thread, clock = thread_of(tags), clock_of(tags)
+        thread: Any = thread_of(tags)
+        clock: Any = clock_of(tags)
         mine = self.thread[lanes]
         done = tags & IN_FLIGHT == 0
-        result = (tags == 0) | ((thread == mine) & done)
+        result: Array = (tags == 0) | ((thread == mine) & done)
         cta = thread // self.threads
         slot = self.slot[lanes]
         same_cta = cta == self.first_cta + slot
@@ -179,8 +182,8 @@ class Clocks:
         one = rest & same_cta & (level == 1)
         result |= one & (index >> 5 == mine_index >> 5) & (clock < self.clock[lanes])
         for each in np.unique(slot[rest & same_cta & (level == 2)]):
-            at = np.flatnonzero(rest & same_cta & (slot == each))
-            result[at] |= self.vectors[int(each)][mine_index[at], index[at]] >= clock[at]
+            here = np.flatnonzero(rest & same_cta & (slot == each))
+            result[here] |= self.vectors[int(each)][mine_index[here], index[here]] >= clock[here]
         if self.known or self.known_cta:
             for at in np.flatnonzero(~result & done):
                 result[at] = self._knows(int(lanes[at]), int(cta[at]), int(thread[at]), int(clock[at]))

@@ -209,7 +209,9 @@ def _packed(state: State, i: Instruction, options: tuple[str, ...], to: Type, so
 
 def _joined(high: Array, low: Array, bits: int) -> Array:
     part, whole = UNSIGNED[bits], UNSIGNED[2 * bits]
-    return (np.asarray(high).view(part).astype(whole) << whole.type(bits)) | np.asarray(low).view(part).astype(whole)
+    upper: Array = np.asarray(high).view(part).astype(whole) << whole.type(bits)
+    lower: Array = np.asarray(low).view(part).astype(whole)
+    return upper | lower
 
 
 def _tf32(state: State, i: Instruction, options: tuple[str, ...]) -> Step:

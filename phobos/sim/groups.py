@@ -31,7 +31,7 @@ class Join:
 class Group:
     """Lanes at the start of a segment. `mask` None stands for every lane of the machine."""
 
-    __slots__ = ("join", "lanes", "mask", "seg", "seen", "stalled", "warps")
+    __slots__ = ("join", "lanes", "mask", "seen", "seg", "stalled", "warps")
 
     def __init__(self, mask: Array | None, seg: int, join: Join | None, total: int) -> None:
         if mask is not None:

@@ -97,7 +97,7 @@ def sign(state: State, i: Instruction) -> Step:
     top = t(1 << (bits - 1)) | (t(0x8000) if name.endswith("x2") else t(0))
     ftz = "ftz" in i.modifiers and name == "f32"
 
-    def fn(x: Array) -> Array:
+    def fn(x: Array) -> Any:
         if ftz:
             x = n.flush32(x.view(np.float32)).view(np.uint32)
         return x ^ top if i.opcode == "neg" else x & ~top

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import Checks
-from .errors import PtxError
 from .program import Program
 from .state import State
 from .storage import ALIGN, Allocation, GlobalMemory, Tensor
@@ -194,6 +193,3 @@ def _packed(param: Param, value: Any, name: str) -> bytes:
     if not low <= number <= high:
         raise ValueError(f"argument {name} = {number} does not fit into .{param.type}")
     return (number & high).to_bytes(type_.bytes, "little")
-
-
-__all__ = ["Launch", "PtxError", "prepare"]

@@ -20,7 +20,6 @@ from .binding import bind
 from .groups import Group, Join
 from .state import State
 from .syntax import Instruction
-from .table import Step
 
 Array = NDArray[Any]
 TURN = 4096  # segments a group runs before another one gets its turn
@@ -59,7 +58,7 @@ class Machine:
             steps, control = bound[segment.index]
             last = body[segment.end - 1]
             guard = None
-            if last.guard is not None and segment.ends in ("branch", "exit"):
+            if last.guard is not None and segment.ends in ("branch", "exit", "warp"):
                 guard = state.registers.row(last.guard)
             self.segments.append(
                 Bound(
@@ -145,6 +144,11 @@ class Machine:
                 if not self.barriers.arrive(group, segment):
                     return
             elif ends == "warp":
+                if segment.guard is not None:
+                    taking = self._guarded(group, segment)
+                    if taking is None:
+                        return
+                    group = taking
                 if not self.barriers.rendezvous(group, segment):
                     return
             else:
@@ -156,6 +160,17 @@ class Machine:
         group.seen = (group.seen or set()) if still else None
         group.stalled = False
         self.ready.append(group)
+
+    def _guarded(self, group: Group, segment: Bound) -> Group | None:
+        """The lanes that a guard lets execute an instruction; the others go past it."""
+        assert segment.guard is not None
+        takes = ~segment.guard if segment.negated else segment.guard
+        here = takes.copy() if group.mask is None else group.mask & takes
+        count = int(np.count_nonzero(here))
+        if count == group.lanes:
+            return group
+        self.push(~here if group.mask is None else group.mask & ~here, segment.next, group.join)
+        return Group(here, group.seg, group.join, self.state.lanes) if count else None
 
     def _branch(self, group: Group, segment: Bound) -> bool:
         """Steer a group; False when it was taken apart."""
@@ -306,6 +321,3 @@ class Machine:
                 for i in body[segment.start : segment.end]:
                     counters.instructions[i.name] = counters.instructions.get(i.name, 0) + ran
             counters.masked_lanes += self.masked_run[segment.index] * (segment.end - segment.start)
-
-
-__all__ = ["Bound", "Machine", "Step"]

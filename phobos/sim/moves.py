@@ -93,7 +93,9 @@ def _unpack(state: State, i: Instruction, bits: int) -> Step:
 
     def parts() -> Array:
         # A copy, since a destination may be the source.
-        return np.broadcast_to(source, state.lanes).copy().view(part.dtype).reshape(-1, count)
+        whole: Array = np.broadcast_to(source, state.lanes).copy()
+        split: Array = whole.view(part.dtype)
+        return split.reshape(-1, count)
 
     def full() -> None:
         values = parts()

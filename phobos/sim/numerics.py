@@ -40,7 +40,8 @@ def flush32(a: Array) -> Array:
 def saturate(a: Array) -> Array:
     """Clamp to [0, 1]; NaN becomes 0."""
     zero, one = a.dtype.type(0), a.dtype.type(1)
-    return np.where(np.isnan(a) | (a <= zero), zero, np.minimum(a, one))
+    clamped: Array = np.where(np.isnan(a) | (a <= zero), zero, np.minimum(a, one))
+    return clamped
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -77,7 +78,7 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     return canonical(r)
 
 
-def round32(s: Array, e: Array, mode: str) -> Array:
+def round32(s: Array, e: Any, mode: str) -> Array:
     """f64 `s`, off by something of the sign of `e`, as f32 in a rounding mode."""
     s = np.asarray(s, np.float64)
     if mode == "rn":

@@ -12,25 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .access import Access
+from .carried import Orderings
 from .clocks import Knowledge
 from .state import State
 
 Array = NDArray[Any]
 
 
-class Orderings:
-    """The locations that carry knowledge, and what fences have prepared."""
-
-    def __init__(self) -> None:
-        self.at: dict[tuple[str, int], Knowledge] = {}
-        self.fenced: dict[int, Knowledge] = {}  # by thread of the grid: what its last fence published
-        self.seen: dict[int, Knowledge] = {}  # by thread: what strong loads have seen since the last fence
-
-
 def orderings(state: State) -> Orderings:
     """The machine's orderings."""
-    found: Orderings = state.scratch.setdefault("orderings", Orderings())
-    return found
+    if state.orderings is None:
+        state.orderings = Orderings()
+    return state.orderings
 
 
 def _each(state: State, lanes: Array | None, place: Array) -> list[tuple[int, int, int]]:

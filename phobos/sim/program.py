@@ -197,22 +197,27 @@ def _may_be_unset(program: Program) -> dict[int, frozenset[str]]:
     everything = (1 << len(bit)) - 1
     reads = [sum({bit[name] for name in read_by(i)}) for i in body]
     writes = [sum({bit[name] for name in written(i)}) if i.guard is None else 0 for i in body]
-    gains = []
-    for segment in segments:
-        gained = 0
-        for at in range(segment.start, segment.end):
-            gained |= writes[at]
-        gains.append(gained)
+    moves = {at: pair for at, i in enumerate(body) if (pair := _move(i, bit)) is not None}
+
+    def after(have: int, at: int) -> int:
+        # A move of a register that is not set leaves its target not set.
+        if at in moves:
+            target, source = moves[at]
+            return have | target if have & source else have & ~target
+        return have | writes[at]
+
     before = [everything] * (len(segments) + 1)
     before[0] = 0
     changed = True
     while changed:
         changed = False
         for segment in segments:
-            after = before[segment.index] | gains[segment.index]
+            have = before[segment.index]
+            for at in range(segment.start, segment.end):
+                have = after(have, at)
             for successor in segment.successors:
-                if before[successor] & ~after:
-                    before[successor] &= after
+                if before[successor] & ~have:
+                    before[successor] &= have
                     changed = True
     found: dict[int, frozenset[str]] = {}
     for segment in segments:
@@ -221,8 +226,16 @@ def _may_be_unset(program: Program) -> dict[int, frozenset[str]]:
             missing = reads[at] & ~have
             if missing:
                 found[at] = frozenset(name for name in read_by(body[at]) if bit[name] & missing)
-            have |= writes[at]
+            have = after(have, at)
     return found
+
+
+def _move(i: Instruction, bit: dict[str, int]) -> tuple[int, int] | None:
+    """Target and source of a move from register to register, as bits."""
+    if i.opcode != "mov" or i.guard is not None or len(i.operands) != 2:
+        return None
+    target, source = i.operands
+    return (bit[target.name], bit[source.name]) if isinstance(target, Reg) and isinstance(source, Reg) else None
 
 
 INDEX_OPS = {"add", "sub", "mul", "mad", "mov", "or", "shl", "selp", "min", "max"}
@@ -261,10 +274,7 @@ def _address_slice(entry: Entry) -> frozenset[int]:
             elif i.opcode == "cvt" and i.modifiers[-2:] == ("s64", "s32"):
                 narrow.update(registers(i.operands[1]))
                 found.add(at)
-            elif i.opcode in INDEX_OPS and i.modifiers and i.modifiers[-1][1:] == "64":
-                found.add(at)
-                work += list(read_by(i))
-            elif i.opcode == "cvta":
+            elif i.opcode == "cvta" or (i.opcode in INDEX_OPS and i.modifiers and i.modifiers[-1][1:] == "64"):
                 found.add(at)
                 work += list(read_by(i))
     work = list(narrow)

@@ -4,6 +4,8 @@ For every granule (the narrowest access of the kernel to that space) the tag of 
 until a write wants to know about them. Two accesses to a granule race when one of them writes, they are of different
 threads, `Clocks` does not order them, and not both are strong (atomic, volatile, relaxed, acquire or release). Two
 plain writes of the same value race too. An asynchronous copy's write stays in flight until its thread waits for it.
+
+What may be missed: reads of the same CTA, and of the same interval, that lie more than `LOG_LIMIT` granules back.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from .clocks import IN_FLIGHT, Clocks, site_of, thread_of
 
 Array = NDArray[Any]
-LOG_LIMIT = 4096
+LOG_LIMIT = 1 << 22  # granules; beyond it the oldest reads are forgotten
 
 # (site now, lane now, granule, tag of the earlier access, "read" or "write" for the earlier and the later one)
 OnRace = Callable[[int, int, int, int, str, str], None]
@@ -40,12 +42,13 @@ class Races:
             self.other_reader = np.zeros(granules, np.int64)
         self.log: list[tuple[int, Array, Array, Array]] = []  # site, granules, tags, lanes
         self.filed = 0  # log entries already in `reads`
+        self.logged = 0  # granules in the log
         self.all_lanes = np.arange(len(clocks.tag))
 
     def begin(self) -> None:
         """A new wave: shared memory is fresh; global memory keeps what other CTAs did."""
         self.log.clear()
-        self.filed = 0
+        self.filed = self.logged = 0
         if not self.between_ctas:
             self.writes[...] = 0
             self.reads[...] = 0
@@ -53,7 +56,7 @@ class Races:
     def interval(self) -> None:
         """All CTAs have passed a barrier: earlier reads are ordered before everything to come."""
         self.log.clear()
-        self.filed = 0
+        self.filed = self.logged = 0
 
     def read(self, site: int, granules: Array, lanes: Array | None, want_written: bool) -> Array | None:
         """Note a read of `granules` [k, lanes]. With `want_written`, gives which lanes read bytes never written."""
@@ -67,9 +70,12 @@ class Races:
             self._check(before, site, granules, lanes, "write", "read")
         tags = clocks.tag if lanes is None else clocks.tag[lanes]
         self.log.append((site, granules, tags | site, self.all_lanes if lanes is None else lanes))
-        if len(self.log) > LOG_LIMIT:
-            del self.log[: LOG_LIMIT // 2]
-            self.filed = max(0, self.filed - LOG_LIMIT // 2)
+        self.logged += granules.size
+        if self.logged > LOG_LIMIT:
+            half = len(self.log) // 2
+            self.logged -= sum(entry[1].size for entry in self.log[:half])
+            del self.log[:half]
+            self.filed = max(0, self.filed - half)
         if want_written and int(before.min()) == 0:
             missing: Array = (before == 0).any(axis=0)
             return missing

@@ -11,7 +11,7 @@ from .errors import PtxError
 from .statements import Body
 from .stream import Stream
 from .syntax import Entry, Module, Param, Variable
-from .tokens import constant_bytes, number
+from .tokens import constant_bytes, negative, number
 from .types import TYPES
 
 LINKAGE = (".visible", ".extern", ".weak", ".common")
@@ -206,7 +206,5 @@ def _initial(stream: Stream, bits: int, is_float: bool) -> bytes:
     token = stream.next()
     if token.kind != "number":
         raise PtxError(token.line, f"only numbers initialise a variable, not '{token.text}'")
-    from .tokens import negative
-
     imm = number(token)
     return constant_bytes(negative(imm) if negate else imm, bits, is_float)

@@ -42,7 +42,8 @@ class RegisterFile:
 
     def row(self, register: Reg) -> Array:
         bits, at = self._place[register.name]
-        return self.slabs[bits][at]
+        row: Array = self.slabs[bits][at]
+        return row
 
     def source(self, register: Reg, type_: Type, line: int) -> Array:
         """A register's row as a type; its low part when the register is wider."""

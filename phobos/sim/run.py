@@ -13,15 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from . import workers
 from .checks import Checks
 from .counters import Counters
-from .errors import Finding, PtxError
+from .errors import Finding
+from .launch import prepare
 from .machine import Machine
-from .launch import Launch, prepare
 from .program import decode
 from .reader import read
 from .syntax import Module
@@ -110,18 +109,9 @@ def _three(sizes: tuple[int, ...]) -> tuple[int, int, int]:
 def _may_wait(body: list[Any]) -> bool:
     """Whether CTAs can see each other while they run."""
     ordered = {"volatile", "relaxed", "acquire", "release", "mmio"}
-    return any(
-        i.opcode in ("atom", "red")
-        and not any(m.startswith("shared") for m in i.modifiers)
-        or (
-            i.opcode in ("ld", "st")
-            and ordered & set(i.modifiers)
-            and not any(m.startswith("shared") for m in i.modifiers)
-        )
-        or i.opcode in ("membar",)
-        and "cta" not in i.modifiers
-        for i in body
-    )
-
-
-__all__ = ["Launch", "PtxError", "SimResult", "simulate"]
+    for i in body:
+        if any(modifier.startswith("shared") for modifier in i.modifiers):
+            continue
+        if i.opcode in ("atom", "red") or (i.opcode in ("ld", "st") and ordered & set(i.modifiers)):
+            return True
+    return False

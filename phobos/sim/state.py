@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .carried import Orderings
 from .checks import Checks
 from .clocks import SITE_MASK, Clocks, site_of, thread_of
 from .counters import Counters
@@ -80,14 +81,19 @@ class State:
         self.counters = Counters() if count else None
         self.taint: dict[str, Array] = {}
         self.tainted = False
-        self.taint_site: dict[str, Instruction] = {}
+        self.overflows: dict[int, Instruction] = {}  # by lane: where its index first overflowed
+        self.unset: dict[str, Array] = {}  # for registers that may be unset: which lanes have set them
+        self.orderings: Orderings | None = None
         self.stores = 0  # executions of anything that changes memory, for finding loops that wait in vain
         self.scratch: dict[str, Any] = {}  # what instruction families keep between instructions, by family
 
     def _geometry(self) -> None:
         x, y, _z = self.block
         index = self.index.astype(np.uint32)
-        full = lambda value: np.full(self.lanes, value, np.uint32)  # noqa: E731
+
+        def full(value: int) -> Array:
+            return np.full(self.lanes, value, np.uint32)
+
         lane = index % WARP
         one = np.uint32(1)
         bit = one << lane
@@ -120,6 +126,12 @@ class State:
         self.specials["%ctaid.z"][:] = cta // (gx * gy)
         self.exited[:] = (self.index >= self.threads) | (first_cta + self.slot >= gx * gy * gz)
         self.registers.clear()
+        for row in (*self.taint.values(), *self.unset.values()):
+            row[:] = False
+        self.tainted = False
+        self.overflows.clear()
+        if self.orderings is not None:
+            self.orderings.begin()
         self.clocks.begin(first_cta)
         for races in (self.shared_races, self.global_races):
             if races is not None:

@@ -9,7 +9,6 @@ from .stream import Stream
 from .syntax import (
     Address,
     Entry,
-    Imm,
     Instruction,
     LabelRef,
     Location,
@@ -24,16 +23,19 @@ from .syntax import (
     Variable,
     Vector,
 )
-from .tokens import negative, number
+from .tokens import Token, negative, number
 from .types import TYPES
 
 BRANCHES = ("bra", "brx", "call")
 SPECIALS = frozenset(
-    """%tid %ntid %laneid %warpid %nwarpid %ctaid %nctaid %smid %nsmid %gridid %is_explicit_cluster %clusterid
-    %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank %lanemask_eq %lanemask_le
-    %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo %globaltimer_hi
-    %total_smem_size %dynamic_smem_size %aggr_smem_size WARP_SZ""".split()
-)
+    ("%tid", "%ntid", "%laneid", "%warpid", "%nwarpid", "%ctaid", "%nctaid", "%smid", "%nsmid", "%gridid",
+     "%clusterid",
+     "%is_explicit_cluster", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid",
+     "%cluster_ctarank", "%cluster_nctarank",
+     "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi", "%clock64",
+     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size",
+     "WARP_SZ")
+)  # fmt: skip
 
 
 @dataclass
@@ -264,14 +266,15 @@ class Body:
             variable = scope.variable(token.text)
             offset = 0
             if stream.peek().text in ("+", "-") and stream.peek(1).kind == "number":
-                offset = stream.integer() if stream.peek().text == "-" else (stream.next(), stream.integer())[1]
+                stream.accept("+")
+                offset = stream.integer()
             return Symbol(variable.name if variable is not None else token.text, offset)
         if token.text.startswith("%"):
             what = "register" if token.text[1:2].islower() else "name"
             raise PtxError(token.line, f"the {what} '{token.text}' is not declared")
         return LabelRef(token.text)
 
-    def number_token(self) -> object:
+    def number_token(self) -> Token:
         token = self.stream.next()
         if token.kind != "number":
             raise PtxError(token.line, f"expected a number, not '{token.text}'")
@@ -290,15 +293,10 @@ class Body:
                 offset, base = base.offset, Symbol(base.name)
             elif not isinstance(base, Reg):
                 raise PtxError(token.line, f"'{token.text}' is neither a register nor a variable")
-            if stream.accept("+"):
-                offset += stream.integer()
-            elif stream.peek().text == "-":
+            if stream.accept("+") or stream.peek().text == "-":
                 offset += stream.integer()
             address = Address(base, offset)
         while stream.accept(","):
             extra.append(self.operand(scope))
         stream.expect("]")
         return Address(address.base, address.offset, tuple(extra)) if extra else address
-
-
-__all__ = ["Body", "Imm"]

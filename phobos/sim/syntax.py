@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -170,6 +169,3 @@ class Module:
         if loc is None:
             return ""
         return f"{self.files.get(loc.file, f'file {loc.file}')}:{loc.line}:{loc.column}"
-
-
-Registers = Callable[[str], Reg | None]

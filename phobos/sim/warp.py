@@ -74,7 +74,8 @@ def shfl(state: State, i: Instruction) -> WarpOp:
 def _warp_sum(values: Array, mask: Array) -> Array:
     """For each lane, the bits of its warp's lanes that take part and whose value is true."""
     bits = (values & mask).reshape(-1, 32).astype(np.uint32) << np.arange(32, dtype=np.uint32)
-    return np.bitwise_or.reduce(bits, axis=1).repeat(32)
+    joined: Array = np.bitwise_or.reduce(bits, axis=1)
+    return joined.repeat(32)
 
 
 @instruction("vote", kind="warp")

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,12 @@ def test_constants_choose_and_default_to_the_first(module: phobos.Module) -> Non
     assert chosen.copy.constants == {"ROWS": 4}
     assert module.scale.configured(TILE=1024).artifact.grid[0].tile == 1024
     assert module.scale.choices == {"TILE": (256, 512, 1024)}
+
+
+def test_what_the_front_end_remarks_is_in_the_plan_and_the_report() -> None:
+    kernel = phobos.compile("@bogus\n" + SOURCE, target="sm_80", TILE=512 + 64).scale
+    assert [r.code for r in kernel.plan.remarks if r.code in ("PR201", "PR202")] == ["PR201", "PR202"]
+    assert "PR202 TILE = 576 is not in its list" in kernel.report
 
 
 def test_a_constant_that_no_kernel_declares_is_an_error() -> None:
@@ -256,3 +263,19 @@ def test_the_runtime_is_found_in_a_checkout_that_is_only_on_the_path(tmp_path: P
         env={"PATH": os.environ["PATH"]},
     )
     assert result.stdout.strip() == str(ROOT / "runtime" / "grid.py"), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("src", "given", "error", "said"),
+    [
+        (3, {}, TypeError, "src is a path or the text of a program, not int"),
+        ("", {}, ValueError, "src is empty"),
+        (SOURCE, {"target": 80}, TypeError, "target is a name such as 'sm_90a', not 80"),
+        (SOURCE, {"TILE": "a"}, TypeError, "the constant TILE is an integer, not 'a'"),
+        (SOURCE, {"TILE": 256.0}, TypeError, "the constant TILE is an integer, not 256.0"),
+        (SOURCE, {"TILE": True}, TypeError, "the constant TILE is an integer, not True"),
+    ],
+)
+def test_arguments_of_compile_that_are_wrong(src: Any, given: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        phobos.compile(src, **given)

@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import phobos
@@ -142,6 +143,23 @@ def test_accumulators_are_registers(target: str, aligned: bool) -> None:
     plan = phobos.compile(text, target=target, TILE_M=128, TILE_N=128, TILE_K=16).gemm.plan
     assert {b.label for b in plan.shared.buffers} == {"a", "b"}
     assert {c.thread_tile for c in plan.contractions} == {(8, 8)}
+
+
+# ---- without the promise ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "m", "n", "k"),
+    [("sm_75", 132, 100, 1000), ("sm_75", 4, 4, 4), ("sm_80", 36, 68, 20), ("sm_80", 4, 4, 4)],
+)
+def test_the_gemm_without_promises_is_right_at_ragged_sizes(target: str, m: int, n: int, k: int) -> None:
+    """The emitted PTX in the simulator, with its checks for races, bounds and what nobody wrote."""
+    text = "\n".join(line for line in GEMM.read_text().splitlines() if not line.startswith("@aligned"))
+    rng = np.random.default_rng(m)
+    a, b, c = (rng.standard_normal(shape, dtype=np.float32) for shape in ((m, k), (k, n), (m, n)))
+    want = 0.5 * (a.astype(np.float64) @ b) + 2.0 * c
+    phobos.compile(text, target=target).gemm.simulate([a, b, c, 0.5, 2.0])
+    assert np.linalg.norm(c - want) < 2e-6 * np.linalg.norm(want)
 
 
 # ---- time ---------------------------------------------------------------------------------------------------

@@ -122,16 +122,19 @@ def test_texts_have_titles_where_there_are_several(two: str, capsys: Captured) -
     assert "\n// ---- fill sm_80 llvm\n" in out
 
 
-def test_forms_go_back_in(two: str, tmp_path: Path, capsys: Captured) -> None:
-    """A `.tile` file of any form gives the PTX that the source gives."""
-    argv = ["--target", "sm_80", "--emit", "ptx"]
-    assert main(["build", two, "--kernel", "scale", *argv]) == 0
+@pytest.mark.parametrize(("text", "target"), [(TWO, "sm_80"), (GEMM, "sm_80"), (GEMM, "sm_75")])
+def test_forms_go_back_in(text: str, target: str, tmp_path: Path, capsys: Captured) -> None:
+    """A `.tile` file of any form gives the PTX that the source gives, with a loop split and pipelined too."""
+    file = tmp_path / "k.ph"
+    file.write_text(text)
+    name = "gemm" if text == GEMM else "scale"
+    argv = ["--kernel", name, "--target", target, "--emit"]
+    assert main(["build", str(file), *argv, "ptx"]) == 0
     want = _code(capsys.readouterr().out)
-    forms = ",".join(FORMS)
-    assert main(["build", two, "--kernel", "scale", "--target", "sm_80", "--emit", forms, "-o", str(tmp_path)]) == 0
+    assert main(["build", str(file), *argv, ",".join(FORMS), "-o", str(tmp_path)]) == 0
     capsys.readouterr()
     for form in FORMS:
-        assert main(["build", str(tmp_path / f"scale.sm_80.{form}.tile"), *argv]) == 0, form
+        assert main(["build", str(tmp_path / f"{name}.{target}.{form}.tile"), *argv, "ptx"]) == 0, form
         assert _code(capsys.readouterr().out) == want, form
 
 

@@ -90,7 +90,7 @@ def translated(text: str, shared: int) -> str:
 
 
 class Guarded:
-    """A copy of an array that ends within 16 bytes of the end of a page, with a page behind it that must not be touched."""
+    """A copy of an array that ends within 16 bytes of a page's end, with a page behind it that must not be touched."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         pages = -(-max(array.nbytes, 1) // PAGE)

@@ -30,7 +30,7 @@ SCALARS: dict[str, Any] = {
     "f64": ctypes.c_double,
     "bool": ctypes.c_int8,
 }
-MOST_THREADS = 2048
+MOST_THREADS = 768
 WITHOUT_CP_ASYNC = ("gemm_fp32", "matmul")
 """Files whose code differs below sm_80."""
 

@@ -1,4 +1,4 @@
-// run: gemm_ragged M=68 N=36 K=1000 alpha=1.0 beta=0.5 seed=1 tol=2e-5
+// run: gemm_ragged M=68 N=36 K=308 alpha=1.0 beta=0.5 seed=1 tol=2e-5
 // run: gemm_ragged M=4 N=4 K=4 alpha=1.0 beta=1.0 seed=2 tol=2e-5
 // run: gemm_ragged M=36 N=68 K=20 alpha=-1.5 beta=0.0 seed=3 tol=2e-5
 // run: gemm_ragged M=33 N=7 K=5 alpha=1.0 beta=1.0 seed=4 tol=2e-5

@@ -148,6 +148,26 @@ def where_pairs(A: Array, R: Array, C: Array, Y: Array, Z: Array) -> Result:
     return {"Y": np.where(R < 0.0, A, C), "Z": np.where(C < R, R, A)}
 
 
+def index_tiles(A: Array, C: Array) -> Result:
+    r = A[:, 1:2] * 8
+    a, c = A.copy(), C.copy()
+    c[:, :16] = A[:, :8] @ A[:, :16] + r
+    a[:, :16] += r
+    return {"A": a, "C": c}
+
+
+def units_between(T: Array, Y: Array) -> Result:
+    y = f32(Y).copy()
+    y[:16, :8] = f32(y[:16, :8] + T[1, 2, :16, 1, None, :])
+    return {"Y": y}
+
+
+def unit_added(A: Array, B: Array) -> Result:
+    a = f32(A).copy()
+    a[1, :7] = f32(A)[0, :7] + f32(B)[:7]
+    return {"A": a}
+
+
 def units(A: Array, B: Array, C: Array) -> Result:
     t = A[1, 2].copy()
     after = A.copy()

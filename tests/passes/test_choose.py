@@ -83,3 +83,40 @@ def test_collapsed_is_the_row_part() -> None:
         rows = {layout.coords(r, lane, warp)[0] for r in range(layout.registers)}
         assert rows == {column.coords(r, lane, warp)[0] for r in range(column.registers)}
         assert {column.coords(r, lane, warp)[1] for r in range(column.registers)} == {0}
+
+
+def with_units(draw: st.DrawFn, core: list[int], fewest: int) -> tuple[int, ...]:
+    """A shape of some extents with axes of extent 1 put between."""
+    shape = list(core)
+    for _ in range(draw(st.integers(fewest, 3))):
+        shape.insert(draw(st.integers(0, len(shape))), 1)
+    return tuple(shape)
+
+
+@given(data=st.data(), core=st.lists(st.sampled_from((2, 3, 4, 7, 16)), max_size=3), warps=st.integers(1, 4))
+@settings(max_examples=150, deadline=None)
+def test_a_reshaped_layout_holds_the_same_in_every_thread(data: st.DataObject, core: list[int], warps: int) -> None:
+    """Also where a unit axis replicates, or has lanes to spare, and other lanes are faster or slower than those."""
+    before = with_units(data.draw, core, 0 if core else 1)
+    after = with_units(data.draw, core, 0 if core else 1)
+    spread = tuple(n if n != 1 else data.draw(st.sampled_from((1, 8))) for n in before)
+    layout = coalesced(spread, warps, 4).collapsed(before)
+    try:
+        made = layout.reshaped(after)
+    except ValueError:
+        # More kinds of spare lanes than the new shape has axes for them.
+        assert after.count(1) < before.count(1)
+        return
+    assert made.shape == after
+    for lane, warp in itertools.product((0, 1, 2, 5, 8, 17, 31), range(warps)):
+        assert held(made, lane, warp) == held(layout, lane, warp)
+
+
+def held(layout: Blocked, lane: int, warp: int) -> set[tuple[int, ...]]:
+    """What a thread holds, by the coordinates on the axes that are not units."""
+    found = set()
+    for register in range(layout.registers):
+        at = layout.coords(register, lane, warp)
+        if all(c < s for c, s in zip(at, layout.shape, strict=True)):
+            found.add(tuple(int(c) for c, s in zip(at, layout.shape, strict=True) if s != 1))
+    return found

@@ -261,6 +261,8 @@ class Expressions:
             else:
                 texts.append(f"{start.text} :+ {span}")
             offsets.append(start.do)
+        if not any(":" in text for text in texts):
+            return None  # points alone are one element, no tile
         spans = (*(1,) * extra, *shape)
         return f"{made.name}[{', '.join(texts)}]", offsets, spans
 
@@ -409,7 +411,7 @@ class Expressions:
 
     def called(self, a: Piece, b: Piece, elem: str) -> Piece:
         """A call of a fn."""
-        f = self.name("f")
+        f = self.name("call")
         if self.rng.random() < 0.5:
             self.fns.append(f"fn {f}(a, b) {{\n  let d = a - b\n  return d + b * b\n}}")
 

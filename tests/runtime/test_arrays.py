@@ -153,3 +153,22 @@ def test_overlap_is_of_bytes_in_the_same_memory() -> None:
     assert not a.overlaps(array((4,), (1,), 84))
     assert not a.overlaps(array((4,), (1,), 100, on_device=False))
     assert not a.overlaps(array((0,), (1,), 104))
+
+
+@pytest.mark.parametrize("interface", [{"shape": "x"}, {"shape": (4,), "typestr": "<f4", "data": None, "version": 3}])
+def test_an_interface_that_says_nonsense(interface: dict[str, Any]) -> None:
+    class Bad:
+        __cuda_array_interface__ = interface
+
+    with pytest.raises(NotAnArrayError, match="Bad, which cannot be exported"):
+        adapt(Bad())
+
+
+def test_an_exporter_that_raises() -> None:
+    class Bad:
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            raise RuntimeError("no device")
+
+    with pytest.raises(NotAnArrayError, match="RuntimeError: no device"):
+        adapt(Bad())

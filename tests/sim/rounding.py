@@ -10,7 +10,7 @@ FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "f32": (24, -126, 127),
 
 
 def rounded(exact: Fraction, name: str, mode: str = "rn") -> float:
-    """An exact value in a format. Past the largest number it is infinity or, where the mode goes inward, the largest."""
+    """An exact value in a format; past the largest number infinity or, where the mode goes inward, the largest."""
     precision, least, largest = FORMATS[name]
     if exact == 0:
         return 0.0

@@ -75,7 +75,13 @@ def test_fma_rounds_once() -> None:
     for name, p in (("f32", 24), ("f64", 53)):
         one, tiny = 1.0, 2.0**-p
         a, b, c = [one + 2 ** (1 - p)] * 3, [one + 2 ** (1 - p), 1.0, 1.0], [tiny - 2.0 ** (-2 * p + 2), tiny, -tiny]
-        check(f"fma.rn.{name} $x, $a, $b, $c;", "fma", name, "rn", [np.array(v, f"f{4 if p == 24 else 8}") for v in (a, b, c)])
+        check(
+            f"fma.rn.{name} $x, $a, $b, $c;",
+            "fma",
+            name,
+            "rn",
+            [np.array(v, f"f{4 if p == 24 else 8}") for v in (a, b, c)],
+        )
     a32 = np.array([1 + 2**-12, 1 + 2**-12, 4097.0], np.float32)
     c32 = np.array([2.0**-60, -(2.0**-60), 2.0**-60], np.float32)
     check("fma.rn.f32 $x, $a, $b, $c;", "fma", "f32", "rn", [a32, a32, c32])
@@ -126,7 +132,11 @@ def test_pairs() -> None:
         lo, hi = np.array([low, high], dtype).view(np.uint16)
         return int(lo) | int(hi) << 16
 
-    got = apply("fma.rn.f16x2 $x, $a, $b, $c;", [("b32", [pair(1.5, -2)]), ("b32", [pair(2, 0.5)]), ("b32", [pair(1, 9)])], "u32")
+    got = apply(
+        "fma.rn.f16x2 $x, $a, $b, $c;",
+        [("b32", [pair(1.5, -2)]), ("b32", [pair(2, 0.5)]), ("b32", [pair(1, 9)])],
+        "u32",
+    )
     same(got, [pair(4.0, 8.0)])
     same(apply("max.f16x2 $x, $a, $b;", [("b32", [pair(1, NAN)]), ("b32", [pair(2, 3)])], "u32"), [pair(2, 3)])
     same(apply("neg.f16x2 $x, $a;", [("b32", [pair(1, -3)])], "u32"), [pair(-1, 3)])

@@ -89,7 +89,9 @@ ONES = 0xFFFF_FFFF
     ],
     ids=lambda value: value if isinstance(value, str) and ";" in value else None,
 )  # fmt: skip
-def test_instruction(instruction: str, types: tuple[str, ...], values: tuple[list[int], ...], result: str, want: list[int]) -> None:
+def test_instruction(
+    instruction: str, types: tuple[str, ...], values: tuple[list[int], ...], result: str, want: list[int]
+) -> None:
     same(apply(instruction, list(zip(types, values, strict=True)), result), want)
 
 

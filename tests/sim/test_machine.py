@@ -137,14 +137,17 @@ def test_parameters_of_all_kinds() -> None:
 """
     out = np.zeros(6, np.uint32)
     checks = Checks(races=False)  # every thread writes the same elements
-    simulate(text, "k", [out, 200, np.float16(1.5), 7.9, np.arange(4, dtype=np.uint32).tobytes()], (1,), (32,), checks=checks)
+    simulate(
+        text, "k", [out, 200, np.float16(1.5), 7.9, np.arange(4, dtype=np.uint32).tobytes()], (1,), (32,), checks=checks
+    )
     assert out.tolist() == [200, 0x3E00, 7, 1, 2, 3]
 
 
 def test_atomics() -> None:
     ptx = kernel(
         """
-      atom.global.add.u32 %r1, [%out], 2; atom.global.max.s32 %r2, [%out+4], %t; red.global.add.f32 [%out+8], 0f3F800000;
+      atom.global.add.u32 %r1, [%out], 2; atom.global.max.s32 %r2, [%out+4], %t;
+      red.global.add.f32 [%out+8], 0f3F800000;
       atom.global.cas.b32 %r3, [%out+12], 0, %t; atom.global.inc.u32 %r4, [%out+16], 9; red.global.or.b32 [%out+20], %t;
       red.relaxed.gpu.global.add.noftz.f16x2 [%out+24], 0x3C003C00; atom.global.exch.b32 %r5, [%out+28], 5;
       atom.global.dec.u32 %r6, [%out+32], 3; atom.acq_rel.gpu.global.add.u64 %rd3, [%out+40], 1;
@@ -185,9 +188,12 @@ def test_atomics() -> None:
         ("shfl.sync.down.b32 %r1|%p1, %t, 3, 0x181f, 0xffffffff; selp.u32 %r2, 100, 0, %p1; add.u32 %r1, %r1, %r2;",
          lambda t: t + 103 if t % 8 < 5 else t),
         ("setp.lt.u32 %p1, %t, 5; vote.sync.ballot.b32 %r1, %p1, 0xffffffff;", lambda t: 31 if t < 32 else 0),
-        ("setp.lt.u32 %p1, %t, 40; vote.sync.all.pred %p2, %p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;", lambda t: t < 32),
-        ("setp.lt.u32 %p1, %t, 40; vote.sync.any.pred %p2, !%p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;", lambda t: t >= 32),
-        ("setp.lt.u32 %p1, %t, 40; vote.sync.uni.pred %p2, %p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;", lambda t: t < 32),
+        ("setp.lt.u32 %p1, %t, 40; vote.sync.all.pred %p2, %p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;",
+         lambda t: t < 32),
+        ("setp.lt.u32 %p1, %t, 40; vote.sync.any.pred %p2, !%p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;",
+         lambda t: t >= 32),
+        ("setp.lt.u32 %p1, %t, 40; vote.sync.uni.pred %p2, %p1, 0xffffffff; selp.u32 %r1, 1, 0, %p2;",
+         lambda t: t < 32),
         ("redux.sync.add.s32 %r1, %t, 0xffffffff;", lambda t: sum(range(t // 32 * 32, t // 32 * 32 + 32))),
         ("redux.sync.max.u32 %r1, %t, 0xffffffff;", lambda t: t | 31),
         ("and.b32 %r2, %t, 1; match.any.sync.b32 %r1, %r2, 0xffffffff;", lambda t: 0xAAAAAAAA if t & 1 else 0x55555555),
@@ -246,7 +252,8 @@ def test_producer_and_consumers_with_named_barriers() -> None:
 
 def copying(wait: str) -> str:
     return f"""
-      {SHARED} mov.u32 %r2, smem; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; cvt.u64.u32 %rd2, %r3; add.s64 %rd3, %in, %rd2;
+      {SHARED} mov.u32 %r2, smem; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; cvt.u64.u32 %rd2, %r3;
+      add.s64 %rd3, %in, %rd2;
       st.shared.v4.u32 [%r4], {{7, 7, 7, 7}};
       cp.async.cg.shared.global [%r4], [%rd3], 16; cp.async.commit_group;
       cp.async.ca.shared.global [%r4+512], [%rd3], 16, 8; cp.async.commit_group;
@@ -271,8 +278,10 @@ def test_asynchronous_copies_arrive_at_the_wait() -> None:
 
 def test_a_copy_that_ignores_its_source() -> None:
     body = f"""
-      {SHARED} mov.u32 %r2, smem; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; cvt.u64.u32 %rd2, %r3; add.s64 %rd3, %in, %rd2;
-      setp.lt.u32 %p1, %t, 8; cp.async.ca.shared.global [%r4], [%rd3], 4, %p1; cp.async.wait_all; ld.shared.u32 %r1, [%r4];
+      {SHARED} mov.u32 %r2, smem; shl.b32 %r3, %t, 2; add.u32 %r4, %r2, %r3; cvt.u64.u32 %rd2, %r3;
+      add.s64 %rd3, %in, %rd2;
+      setp.lt.u32 %p1, %t, 8; cp.async.ca.shared.global [%r4], [%rd3], 4, %p1; cp.async.wait_all;
+      ld.shared.u32 %r1, [%r4];
     """
     out, data = np.zeros(32, np.uint32), np.arange(32, dtype=np.uint32) + 5
     launch(kernel(body + STORE, ("out", "in")), [out, data])
@@ -298,7 +307,8 @@ def test_ctas_wait_for_each_other() -> None:
 
 
 def test_arrays_that_alias_and_views() -> None:
-    ptx = kernel("mul.wide.u32 %rd1, %t, 4; add.s64 %rd2, %in, %rd1; add.s64 %rd3, %out, %rd1; ld.global.u32 %r1, [%rd2];"
+    ptx = kernel("mul.wide.u32 %rd1, %t, 4; add.s64 %rd2, %in, %rd1; add.s64 %rd3, %out, %rd1;"
+                 "ld.global.u32 %r1, [%rd2];"
                  "add.u32 %r1, %r1, 1; st.global.u32 [%rd3], %r1;", ("out", "in"))  # fmt: skip
     whole = np.arange(64, dtype=np.uint32)
     launch(ptx, [whole[:32], whole[:32]])
@@ -315,7 +325,8 @@ def test_arrays_that_alias_and_views() -> None:
 @pytest.mark.parametrize("options", [{"lanes": 64}, {"lanes": 64, "processes": 2}, {"lanes": 1 << 14}], ids=str)
 def test_a_grid_in_several_waves_and_processes(options: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("phobos.sim.run.PATIENCE", 0.0)
-    ptx = kernel("mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %t; mul.wide.u32 %rd1, %r3, 4; add.s64 %rd1, %out, %rd1;"
+    ptx = kernel("mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %t; mul.wide.u32 %rd1, %r3, 4;"
+                 "add.s64 %rd1, %out, %rd1;"
                  "ld.global.u32 %r4, [%rd1]; add.u32 %r4, %r4, %r3; st.global.u32 [%rd1], %r4;")  # fmt: skip
     out = np.ones(32 * 37, np.uint32)
     seen: list[int] = []
@@ -329,7 +340,8 @@ def test_a_grid_in_several_waves_and_processes(options: dict[str, int], monkeypa
 
 
 def test_dynamic_shared_memory() -> None:
-    body = "mov.u32 %r2, dyn; shl.b32 %r3, %t, 2; add.u32 %r3, %r2, %r3; st.shared.u32 [%r3], %t; ld.shared.u32 %r1, [%r3];"
+    body = "mov.u32 %r2, dyn; shl.b32 %r3, %t, 2; add.u32 %r3, %r2, %r3; st.shared.u32 [%r3], %t;"
+    body += "ld.shared.u32 %r1, [%r3];"
     out = np.zeros(32, np.uint32)
     launch(kernel(body + STORE, extra=".extern .shared .align 1024 .b8 dyn[];"), [out], dynamic_shared=128)
     assert out.tolist() == list(range(32))
@@ -339,3 +351,20 @@ def test_batching_changes_nothing() -> None:
     body = "".join(f"mad.lo.u32 %r{k}, %t, {k}, {k * k}; " for k in range(2, 14))
     body += "mov.u32 %r1, 0; " + "".join(f"xor.b32 %r1, %r1, %r{k}; add.u32 %r{k}, %r1, 1; " for k in range(2, 14))
     assert run(body) == run(body, batching=False)
+
+
+def test_guarded_warp_instructions_and_barriers() -> None:
+    body = """
+      setp.lt.u32 %p1, %t, 16; mov.u32 %r1, 500; @%p1 shfl.sync.bfly.b32 %r1, %t, 1, 31, 0xffff;
+      setp.lt.u32 %p2, %t, 32; @%p2 barrier.sync 1, 32; @!%p2 add.u32 %r1, %r1, 1;
+    """
+    assert run(body, 64) == [t ^ 1 if t < 16 else 500 if t < 32 else 501 for t in range(64)]
+
+
+def test_results_of_warp_instructions_count_as_written() -> None:
+    body = """
+      setp.lt.u32 %p1, %t, 32; @%p1 bra A; mov.u32 %r3, 1; bra B;
+    A: shfl.sync.idx.b32 %r3, %t, 2, 31, 0xffffffff; bar.red.popc.u32 %r4, 1, 32, %p1;
+    B: @%p1 add.u32 %r1, %r3, %r4; @!%p1 mov.u32 %r1, %r3;
+    """
+    assert run(body, 64) == [34] * 32 + [1] * 32

@@ -56,7 +56,12 @@ def test_a_module() -> None:
     assert module.variables["half"].initial == np.float32(0.5).tobytes()
     assert module.variables["dyn"].extern
     entry = module.entries["first"]
-    assert [(p.name, p.offset, p.size) for p in entry.params] == [("a", 0, 8), ("n", 8, 4), ("desc", 64, 128), ("x", 192, 8)]
+    assert [(p.name, p.offset, p.size) for p in entry.params] == [
+        ("a", 0, 8),
+        ("n", 8, 4),
+        ("desc", 64, 128),
+        ("x", 192, 8),
+    ]
     assert entry.params[0].is_pointer
     assert entry.directives["maxntid"] == (256, 1, 1)
     assert entry.variables["smem"].size == 64

@@ -1,0 +1,197 @@
+"""The kernels that are mutated: which file, which run lines, which chip; and each one compiled, pass by pass.
+
+Together they hold every kind of op that lowering gives. The lines of a case share their constants and, since facts are
+denied by them, the remainders of their extents modulo 4; they are chosen so that edges, several trips, no trips and
+several CTAs occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from phobos.codegen import compile_ptx, emit
+from phobos.ir.kernel import Kernel
+from phobos.ir.verify import check
+from phobos.passes import Options
+from phobos.passes.pipeline_table import PIPELINE
+from phobos.runline import RunLine, parse_run_lines
+from phobos.source import Source
+from phobos.target import target
+from tests.kernels.test_kernels import built
+
+ROOT = Path(__file__).parents[2]
+KERNELS = "tests/kernels"
+DOTS, PIPELINES, SLICES = (f"{KERNELS}/{name}.ph" for name in ("contractions/dots", "contractions/pipelines", "slices"))
+TILES, CONFORMED, MATMUL = (f"{KERNELS}/{name}.ph" for name in ("conformance/tiles", "conformance/slices", "matmul"))
+LOOPS, BROADCAST, CONTROL = (f"{KERNELS}/{name}.ph" for name in ("loops", "broadcast", "control"))
+FLOW, CASTS, MASKS = (f"{KERNELS}/{name}.ph" for name in ("conformance/flow", "casts", "masks"))
+GEMM = "examples/gemm_fp32.ph"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel of a file for a chip. lines: its run lines, without the kernel's name."""
+
+    name: str
+    file: str
+    kernel: str
+    chip: str
+    lines: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        return ROOT / self.file
+
+    def run_lines(self) -> list[RunLine]:
+        return parse_run_lines("\n".join(f"// run: {self.kernel} {line}" for line in self.lines), self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A case after each pass, by the pass's name (`lower` first), and the PTX that it gives."""
+
+    case: Case
+    after: dict[str, Kernel]
+    options: Options
+    source: Source
+    ptx: str
+
+    @property
+    def synced(self) -> Kernel:
+        return self.after["sync"]
+
+
+def finish(kernel: Kernel, after: str, options: Options) -> dict[str, Kernel]:
+    """What the passes behind `after` make of a kernel, each form by its pass."""
+    names = ["lower", *(step.name for step in PIPELINE)]
+    found = {}
+    for step in PIPELINE[names.index(after) :]:
+        kernel = step.run(kernel, options).replace(form=step.gives)
+        found[step.name] = kernel
+    return found
+
+
+@cache
+def compiled(case: Case) -> Compiled:
+    """A case, compiled and verified."""
+    lines = case.run_lines()
+    kernels = [built(case.path, line) for line in lines]
+    assert len({k.denied for k in kernels}) == 1, f"{case.name}: the lines of a case must keep the same facts"
+    options = Options(target=target(case.chip), index_bits=32)
+    after = {"lower": kernels[0]} | finish(kernels[0], "lower", options)
+    for name, kernel in after.items():
+        check(kernel, name)
+    source = kernels[0].span.source
+    ptx = compile_ptx(emit(after["sync"], options.target, options.index_bits, source), options.target).ptx
+    return Compiled(case, after, options, source, ptx)
+
+
+def _cases() -> dict[str, Case]:
+    exact = "tol=0 data=integers"
+    found: dict[str, Case] = {}
+
+    def case(file: str, kernel: str, chips: str, *lines: str, tag: str = "") -> None:
+        for chip in chips.split():
+            name = f"{kernel}{tag}-{chip}"
+            assert name not in found, name
+            found[name] = Case(name, file, kernel, chip, lines)
+
+    both = "sm_80 sm_75"
+    # The examples.
+    case(
+        GEMM, "gemm", both,
+        f"M=64 N=96 K=12 alpha=1.0 beta=2.0 seed=1 {exact}", f"M=32 N=32 K=4 alpha=-2.0 beta=0.0 seed=2 {exact}",
+    )  # fmt: skip
+    large = f"M=128 N=64 K=24 alpha=1.0 beta=1.0 TILE_M=64 TILE_N=64 TILE_K=8 seed=3 {exact}"
+    case(GEMM, "gemm", both, large, tag="_64")
+    case("examples/copy2d.ph", "copy2d", "sm_80", "M=128 N=192 seed=1 tol=0")
+    case("examples/scale.ph", "scale", "sm_75", "M=64 N=256 alpha=3.0 seed=1 tol=1e-6")
+    case("examples/saxpy_fp32.ph", "saxpy", "sm_80", "N=2500 a=2.5 seed=1 tol=1e-6")
+    case("examples/saxpy_fp32.ph", "saxpy", "sm_80", "N=2501 a=2.5 seed=1 tol=1e-6", tag="_odd")
+    # Pipelines: stages, trips, ragged ends, two loops that share bytes, tiles in turn.
+    for stages in (2, 3, 4):
+        lines = [f"K={k} STAGES={stages} seed=1 {exact}" for k in (44, 24, 16, 8, 4, 0)]
+        case(PIPELINES, "few_trips", both if stages == 2 else "sm_80", *lines, tag=f"_{stages}")
+    case(PIPELINES, "whole_and_rest", both, *(f"K={k} seed=2 {exact}" for k in (84, 80, 16, 4, 0)))
+    case(PIPELINES, "sums_beside_products", both, *(f"K={k} seed=4 {exact}" for k in (100, 24, 0)))
+    case(PIPELINES, "filled_with_ones", "sm_80", f"K=36 seed=5 {exact}")
+    case(PIPELINES, "zero_first", "sm_80", *(f"K={k} seed=6 {exact}" for k in (68, 36)))
+    case(PIPELINES, "overwritten_operand", both, f"seed=7 {exact}")
+    case(PIPELINES, "bias_and_relu", both, f"K=40 seed=8 {exact}")
+    for stages in (2, 3):
+        lines = [f"K={k} L={n} STAGES={stages} seed=9 {exact}" for k, n in ((40, 28), (8, 40), (0, 16))]
+        case(PIPELINES, "two_loops", both if stages == 2 else "sm_80", *lines, tag=f"_{stages}")
+    case(PIPELINES, "tiles_in_turn", both, f"M=32 N=32 K=20 seed=10 grid=3 {exact}")
+    case(PIPELINES, "index_of_each_trip", "sm_80", f"N=8 seed=3 n=1 {exact}")
+    case(PIPELINES, "written_name", "sm_80", f"K=32 seed=12 {exact}")
+    # Contractions without a pipeline.
+    case(DOTS, "sizes", "sm_80", f"M=20 N=36 K=68 seed=1 {exact}", f"M=16 N=16 K=64 seed=1 {exact}")
+    case(
+        MATMUL, "gemm_ragged", both,
+        f"M=68 N=36 K=20 alpha=1.0 beta=2.0 seed=1 {exact}", f"M=4 N=4 K=4 alpha=1.0 beta=1.0 seed=2 {exact}",
+    )  # fmt: skip
+    case(MATMUL, "gemm_ragged", "sm_80", f"M=33 N=7 K=5 alpha=1.0 beta=1.0 seed=4 {exact}", tag="_odd")
+    case(MATMUL, "gemm_t", "sm_75", f"M=32 N=48 K=40 seed=5 {exact}")
+    case(MATMUL, "gemm_f16", "sm_80", f"M=32 N=32 K=40 seed=6 {exact}")
+    case(MATMUL, "gemm_i8", "sm_80", "M=16 N=16 K=30 seed=8 tol=0")
+    case(MATMUL, "gemm_f64", "sm_75", f"M=16 N=16 K=20 seed=9 {exact}")
+    case(MATMUL, "two_dots", "sm_80", f"M=16 N=16 K=36 seed=10 {exact}")
+    case(MATMUL, "square", "sm_75", f"N=16 seed=11 {exact}")
+    case(MATMUL, "rank_one", "sm_80", f"M=16 N=16 K=8 seed=12 {exact}")
+    case(DOTS, "one_product", "sm_80", f"N=24 K=48 seed=2 {exact}")
+    case(DOTS, "epilogues", "sm_75", f"s=2.0 t=-3.0 seed=4 {exact}")
+    case(DOTS, "scaled_accumulator", "sm_80", f"K=44 seed=7 {exact}")
+    case(DOTS, "stored_operand", both, f"seed=8 {exact}")
+    case(DOTS, "into_one_accumulator", "sm_75", f"K=40 seed=15 {exact}")
+    case(DOTS, "masked_on_three_sides", "sm_80", f"M=8 N=8 K=8 seed=17 {exact}")
+    case(DOTS, "mean_key", "sm_80", f"D=16 seed=9 {exact}")
+    # Slices: every guard, shifted copies in place, snapshots.
+    case(SLICES, "ragged_copy", "sm_80", "M=44 N=52 seed=1 tol=0", "M=4 N=4 seed=2 tol=0")
+    case(SLICES, "ragged_copy", "sm_75", "M=3 N=7 seed=3 tol=0", tag="_odd")
+    case(SLICES, "static_edge", "sm_80", "seed=4 tol=0")
+    case(SLICES, "range_forms", "sm_80", "M=16 N=40 seed=5 tol=0")
+    case(SLICES, "rows", "sm_80", "M=12 N=64 seed=6 tol=0")
+    case(SLICES, "negative_start", "sm_80", "N=64 seed=7 tol=0")
+    case(SLICES, "past_end", "sm_80", "N=40 seed=8 tol=0")
+    case(SLICES, "shifted", both, *(f"N={n} seed=9 tol=0" for n in (64, 24, 20, 4)))
+    case(SLICES, "overrun", "sm_80", "M=8 N=20 seed=11 tol=0")
+    case(SLICES, "snapshot", "sm_80", "N=64 seed=12 tol=0")
+    case(CONFORMED, "negative_corner", "sm_80", f"M=64 N=128 seed=9 {exact}")
+    case(CONFORMED, "tail_keeps", "sm_80", "M=10 N=22 seed=2 tol=0")
+    case(CONFORMED, "let_and_var", "sm_80", f"N=40 seed=1 {exact}")
+    case(CONFORMED, "ones_over_k", "sm_75", *(f"M=16 K={k} seed=4 tol=0 data=ones" for k in (36, 12, 16, 0)))
+    case(CONFORMED, "other_axis", "sm_80", f"M=20 K=36 seed=5 {exact}")
+    case(CONFORMED, "into_ragged", "sm_80", f"M=20 N=28 K=12 seed=7 {exact}")
+    case(CONFORMED, "column_maximum", "sm_80", "N=50 seed=8 tol=0")
+    case(CONFORMED, "short_then_full", "sm_80", "N=100 seed=14 tol=0 data=ones")
+    case(CONFORMED, "small_beside_large", "sm_80", f"N=8 seed=13 {exact}")
+    case(CONFORMED, "three_masked", "sm_75", f"N=41 seed=17 {exact}")
+    case(CONFORMED, "shifted_starts", "sm_80", "N=64 n=0 p=true seed=19 tol=0", "N=64 n=3 p=false seed=19 tol=0")
+    case(CONFORMED, "swapped_halves", both, "N=64 seed=20 tol=0")
+    case(CONFORMED, "unit_extents", "sm_80", f"M=1 N=40 seed=15 {exact}")
+    case(CONFORMED, "five_by_five", "sm_75", f"seed=10 {exact}")
+    # Broadcasts, loops that carry tiles, `while`, `if`, points, casts, masks.
+    case(BROADCAST, "stretch_ragged", "sm_80", "M=20 N=36 seed=2 tol=1e-6")
+    case(BROADCAST, "where_pairs", "sm_75", "M=16 N=32 seed=3 tol=0")
+    case(BROADCAST, "units", "sm_80", "M=16 N=32 seed=4 tol=0")
+    case(LOOPS, "sum_k", "sm_80", *(f"M=32 K={k} seed=1 {exact}" for k in (100, 12, 16, 0)))
+    case(LOOPS, "past_extent", "sm_80", *(f"M=16 K=40 hi={hi} seed=6 {exact}" for hi in (100, 33)))
+    case(
+        LOOPS, "sum_from", "sm_75", *(f"M=16 K=100 lo={a} hi={b} seed=5 {exact}" for a, b in ((20, 90), (16, 200), (50, 40)))
+    )  # fmt: skip
+    case(LOOPS, "nested", "sm_80", "M=16 K=24 n=3 seed=8 tol=1e-5", "M=16 K=20 n=2 seed=8 tol=1e-5")
+    case(LOOPS, "causal", "sm_75", f"M=32 K=64 seed=11 {exact}")
+    case(CONTROL, "while_load", "sm_80", "N=32 seed=3 tol=0")
+    case(CONTROL, "choose", "sm_80", *(f"N=64 n={n} seed=1 tol=0" for n in (3, 0, -3)))
+    case(FLOW, "while_tiles", "sm_80", f"N=64 seed=3 {exact}")
+    case(FLOW, "two_ifs", "sm_75", "N=4 seed=6 tol=0")
+    case(FLOW, "first_block", "sm_80", "N=16 seed=9 tol=0 data=ones")
+    case(CASTS, "halves", "sm_80", "N=64 seed=2 tol=0")
+    case(MASKS, "fill_outside", "sm_80", "M=16 N=50 seed=3 tol=0")
+    case(MASKS, "lower_triangle", "sm_80", "N=32 seed=2 tol=0")
+    return found
+
+
+CASES = _cases()
