@@ -22,8 +22,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
 LAUNCHES = 30
 PAUSE_S = 0.1
 
@@ -61,6 +59,8 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 def burst(launch: Callable[[], Any], launches: int = LAUNCHES) -> float:
     """Median milliseconds of a launch in one burst of back-to-back launches."""
+    import torch
+
     for _ in range(3):
         launch()
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(launches + 1)]
@@ -85,6 +85,8 @@ def compare(contenders: Sequence[tuple[str, Callable[[], Any]]], rounds: int) ->
 
 def machine(commit: str) -> dict[str, str]:
     """What the figures belong to."""
+    import torch
+
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     driver = subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()
     git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)

@@ -26,3 +26,19 @@ def copy2d(A: Array, B: Array) -> dict[str, Array]:  # noqa: N803
 
 def gemm(A: Array, B: Array, C: Array, alpha: float, beta: float) -> dict[str, Array]:  # noqa: N803
     return {"C": alpha * (A @ B) + beta * C}
+
+
+def scalar_kernel(output: Array, a: Array, size: int) -> dict[str, Array]:
+    return {"output": mapped(output, a, size)}
+
+
+def unaligned_kernel(output: Array, a: Array, size: int) -> dict[str, Array]:
+    return {"output": mapped(output, a, size // 4 * 4)}
+
+
+aligned_kernel = unaligned_kernel
+
+
+def mapped(output: Array, a: Array, size: int) -> Array:
+    """2 a + 1, rounded as the kernels round it, in the first elements, what was there before in the others."""
+    return np.concatenate([(2 * a[:size] + 1).astype(np.float32), output[size:]])

@@ -26,6 +26,7 @@ from ..ir.tile_ops import (
     element,
     shape_of,
 )
+from ..ir.types import Vec
 from ..layout.base import RegisterLayout
 from . import scalar
 from .function import Function
@@ -91,7 +92,8 @@ def cast(f: Function, op: Cast) -> None:
 
 
 def splat(f: Function, op: Splat) -> None:
-    f.bind(op.out, [f.scalar(op.a)] * f.layout(op.out).registers)
+    t = op.out.type
+    f.bind(op.out, [f.scalar(op.a)] * (t.n if isinstance(t, Vec) else f.layout(op.out).registers))
 
 
 def iota(f: Function, op: Iota) -> None:

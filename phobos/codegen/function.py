@@ -1,8 +1,8 @@
 """`Function`: the LLVM function under construction, and what the emitters of ops share.
 
 Values of the tile IR map to cells: a scalar to one LLVM value, a tile to one value per register of its layout, a
-buffer to its place in shared memory, a tensor to its pointer. What depends on the thread alone goes to the entry
-block, which dominates everything, and is made once.
+thread's run to one per element, a buffer to its place in shared memory, a tensor to its pointer. What depends on the
+thread alone goes to the entry block, which dominates everything, and is made once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..diagnostics import CompileError, Diagnostic, InternalError, Severity
 from ..ir.core import Block, Op, Value
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import Yield
-from ..ir.types import INDEX, Buffer, Scalar, Tile
+from ..ir.types import INDEX, Buffer, Scalar, Tile, Vec
 from ..layout.base import RegisterLayout
 from ..source import NOWHERE, Source, Span
 from ..target import Target
@@ -107,13 +107,13 @@ class Function:
         return self.cells[value]
 
     def registers(self, value: Value) -> tuple[LLVM, ...]:
-        """A tile's registers."""
+        """The registers of a tile or vec."""
         cell = self.cells[value]
         assert isinstance(cell, tuple)
         return cell
 
     def each(self, value: Value) -> tuple[LLVM, ...]:
-        """The registers of a tile, or a scalar as the only one."""
+        """The registers of a tile or vec, or a scalar as the only one."""
         cell = self.cells[value]
         return cell if isinstance(cell, tuple) else (cell,)
 
@@ -127,7 +127,7 @@ class Function:
         for i, v in enumerate(values):
             if isinstance(v, ir.Instruction) and v.name.startswith("."):
                 v.name = f"{value.name}.{i}" if len(values) > 1 else value.name
-        self.cells[value] = tuple(values) if isinstance(value.type, Tile) else values[0]
+        self.cells[value] = tuple(values) if isinstance(value.type, Tile | Vec) else values[0]
 
     def layout(self, value: Value) -> RegisterLayout:
         """A tile's layout."""
@@ -295,6 +295,9 @@ class Function:
 
     def is_first_thread(self) -> LLVM:
         return self.b.icmp_unsigned("==", self.tid.value, constant(I32, 0))
+
+    def is_first_lane(self) -> LLVM:
+        return self.b.icmp_unsigned("==", llvm_i32(self.lane), constant(I32, 0))
 
 
 def _named(value: Expr | int, name: str) -> Expr | int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
@@ -65,24 +65,33 @@ def _grouped(window: Window, all_runs: Sequence[Run], owner: bool) -> list[tuple
 def load_point(f: Function, op: LoadPoint) -> None:
     """One element, read by every thread."""
     elem = element(op.tensor.type)
-    value = load_access(f, _point(f, op.tensor, op.offsets, op.extents), elem, 1, op.invariant)
+    value = load_access(f, point(f, op.tensor, op.offsets, op.extents), elem, 1, op.invariant)
     f.bind(op.out, unpacked(f, value, elem, 1))
 
 
 def store_point(f: Function, op: StorePoint) -> None:
-    """One element, written by thread 0."""
+    """One element, written by as many threads as the op's scope says."""
     elem = element(op.tensor.type)
-    pointer = _point(f, op.tensor, op.offsets, op.extents)
+    pointer = point(f, op.tensor, op.offsets, op.extents)
     value = packed(f, [f.scalar(op.value)], elem)
 
     def write() -> list[LLVM]:
         f.b.store(value, pointer, align=elem.size_bytes)
         return []
 
-    f.guarded(f.is_first_thread(), write, (), "store.point")
+    stored_once(f, op.scope, write, "store.point")
 
 
-def _point(f: Function, tensor: Value, offsets: Sequence[Value], extents: Sequence[Value]) -> LLVM:
+def stored_once(f: Function, scope: str, write: Callable[[], Sequence[LLVM]], name: str) -> None:
+    """Run `write` in one thread of the CTA, in one of each warp, or in every thread that is here."""
+    chosen: LLVM | None = None
+    if scope != "thread":
+        chosen = f.is_first_thread() if scope == "cta" else f.is_first_lane()
+    f.guarded(chosen, write, (), name)
+
+
+def point(f: Function, tensor: Value, offsets: Sequence[Value], extents: Sequence[Value]) -> LLVM:
+    """The address of an element."""
     at: LLVM = constant(f.index, 0)
     for offset, extent in zip(offsets, extents, strict=True):
         at = f.add(f.mul(at, f.scalar(extent)), f.scalar(offset))

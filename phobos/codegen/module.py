@@ -15,6 +15,7 @@ from ..diagnostics import InternalError
 from ..ir.core import Op
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from ..ir.kernel import Kernel
+from ..ir.thread_ops import Barrier, Element, LoadRun, StoreRun, SumRun, ThreadIndex
 from ..ir.tile_ops import (
     Binary,
     Broadcast,
@@ -42,7 +43,7 @@ from ..ir.tile_ops import (
 from ..ir.types import Scalar
 from ..source import Source
 from ..target import Target
-from . import contraction, control, elementwise, memory, shared
+from . import contraction, control, elementwise, memory, shared, thread
 from .function import Emitter, Function
 from .ptx import TRIPLE
 from .types import GLOBAL, I8, SHARED, VOID, LLVMType, memory_type, pointer
@@ -66,6 +67,12 @@ HANDLERS: Mapping[type[Op], Any] = {
     Store: memory.store,
     LoadPoint: memory.load_point,
     StorePoint: memory.store_point,
+    ThreadIndex: thread.thread_index,
+    LoadRun: thread.load_run,
+    StoreRun: thread.store_run,
+    Element: thread.element_of,
+    SumRun: thread.sum_run,
+    Barrier: thread.barrier,
     Require: control.require,
     For: control.for_,
     While: control.while_,

@@ -268,10 +268,15 @@ def wait(f: Function, op: Wait) -> None:
     f.intrinsic("llvm.nvvm.cp.async.wait.group", VOID, (constant(I32, op.pending),))
 
 
+def barrier_all(f: Function) -> None:
+    """A barrier for the block, which all of its threads reach."""
+    f.intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", VOID, (constant(I32, 0),))
+
+
 def sync(f: Function, op: Sync) -> None:
     """A barrier for the block or the warp; an elided one is a comment."""
     if op.scope == "cta":
-        f.intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", VOID, (constant(I32, 0),))
+        barrier_all(f)
     elif op.scope == "warp":
         f.intrinsic("llvm.nvvm.bar.warp.sync", VOID, (constant(I32, -1),))
     elif op.scope == "none":

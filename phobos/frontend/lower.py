@@ -20,7 +20,7 @@ from ..source import Span
 from . import lower_support
 from . import typed as t
 from .lower_access import store, store_point
-from .lower_expr import lower_expr
+from .lower_expr import lower_effect, lower_expr
 from .lower_flow import structured
 from .lower_state import State
 from .walk import statements
@@ -36,7 +36,7 @@ def lower(typed: t.TypedKernel, denied: frozenset[Fact] = frozenset()) -> Kernel
     dims = {name: Value(name, INDEX) for name in typed.dims}
     scalars = {symbol: Value(symbol.name, symbol.type) for symbol in typed.scalars}
 
-    state = State(Builder(typed.span), tensors, dims)
+    state = State(Builder(typed.span), tensors, dims, typed.scopes)
     state.env.update(scalars)
     for promise in typed.attributes.aligned:
         if promise.dim in dims:  # one on a constant extent was checked with the types
@@ -106,7 +106,7 @@ class _Statements:
             case t.InlineBlock(body=body):
                 self.block(body)
             case t.Evaluate(expr=expr):
-                self._expr(expr)
+                lower_effect(self.state, expr)
             case _:
                 raise AssertionError(f"{type(stmt).__name__} passed lower_flow")
 

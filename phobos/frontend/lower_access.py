@@ -1,8 +1,9 @@
-"""Tensor accesses of the typed tree -> `load`, `store`, `load_point`, `store_point`.
+"""Accesses of tensors in the typed tree -> `load`, `store`, `load_point`, `store_point`, `load_run`, `store_run`.
 
 Guards are provisional: every axis whose span has a constant length starts as "both", with no reason, and the guard
 pass drops what it proves. Two kinds of axis never have a guard, whatever is proved, and say why: `A[s:]`, and a point
-among slices. An access has one offset and one extent per axis of the tensor, both of them index values.
+among slices. Points and a thread's own runs have none at all. An access has one offset and one extent per axis of the
+tensor, both of them index values.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.core import Value
+from ..ir.thread_ops import LoadRun, StoreRun
 from ..ir.tile_ops import Load, LoadPoint, Store, StorePoint
 from ..ir.types import INDEX, Tensor
 from . import typed as t
@@ -39,12 +41,51 @@ def store(state: State, stmt: t.SliceStore, value: Value, lower: Lower) -> None:
 def load_point(state: State, expr: t.PointLoad, lower: Lower, name: str) -> Value:
     tensor, offsets, extents = _place(state, expr.base, expr.subs, lower)
     out = Value(name or expr.base.name, expr.type)
-    return state.build.emit(LoadPoint(tensor=tensor, offsets=offsets, extents=extents, out=out)).out
+    scope = state.scopes.get(expr, "cta")
+    return state.build.emit(LoadPoint(tensor=tensor, offsets=offsets, extents=extents, scope=scope, out=out)).out
 
 
 def store_point(state: State, stmt: t.PointStore, value: Value, lower: Lower) -> None:
     tensor, offsets, extents = _place(state, stmt.base, stmt.subs, lower)
-    state.build.emit(StorePoint(tensor=tensor, offsets=offsets, extents=extents, value=value))
+    scope = state.scopes.get(stmt, "cta")
+    state.build.emit(StorePoint(tensor=tensor, offsets=offsets, extents=extents, value=value, scope=scope))
+
+
+def load_run(state: State, expr: t.Call, lower: Lower, name: str, align: int) -> Value:
+    """`elem(A[.. :+ n])`; align: what the expression around it says, 0 for nothing."""
+    place: t.Place = expr.args[0]
+    tensor, offsets, extents = _place(state, place.base, place.subs, lower)
+    op = LoadRun(
+        tensor=tensor,
+        offsets=offsets,
+        extents=extents,
+        axis=_run_axis(place),
+        align=expr.attrs.get("align", align),
+        scope=state.scopes.get(expr, "thread"),
+        out=Value(name or place.base.name, expr.type),
+    )
+    return state.build.emit(op).out
+
+
+def store_run(state: State, expr: t.Call, lower: Lower) -> None:
+    """`store(A[.. :+ n], v)`. The value is evaluated before the place's subscripts, as in an assignment."""
+    place: t.Place = expr.args[0]
+    value = lower(expr.args[1])
+    tensor, offsets, extents = _place(state, place.base, place.subs, lower)
+    op = StoreRun(
+        tensor=tensor,
+        offsets=offsets,
+        extents=extents,
+        value=value,
+        axis=_run_axis(place),
+        align=expr.attrs.get("align", 0),
+        scope=state.scopes.get(expr, "thread"),
+    )
+    state.build.emit(op)
+
+
+def _run_axis(place: t.Place) -> int:
+    return next(axis for axis, sub in enumerate(place.subs) if sub.kind != "point")
 
 
 def _place(

@@ -21,10 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.core import Value
+from ..ir.thread_ops import THREAD_INDICES, Barrier, Element, SumRun, ThreadIndex
 from ..ir.tile_ops import Broadcast, Compare, Dot, GridSize, Iota, ProgramId, Reshape
-from ..ir.types import BOOL, INDEX
+from ..ir.types import BOOL, INDEX, Vec
 from . import typed as t
-from .lower_access import load, load_point
+from .lower_access import load, load_point, load_run, store_run
 from .lower_state import State
 from .walk import reads_memory
 
@@ -62,7 +63,7 @@ def lower_expr(state: State, expr: t.TExpr, name: str = "") -> Value:
             case t.Convert(operand=operand):
                 return build.cast(lower_expr(state, operand), expr.type, name)
             case t.Splat(operand=operand):
-                return build.splat(lower_expr(state, operand), t.tile_type(expr), name)
+                return build.splat(lower_expr(state, operand), t.splat_type(expr), name)
             case t.Broadcast(operand=operand):
                 tile = lower_expr(state, operand)
                 return build.emit(Broadcast(a=tile, out=Value(name or tile.name, expr.type))).out
@@ -75,8 +76,14 @@ def lower_expr(state: State, expr: t.TExpr, name: str = "") -> Value:
                 return _dot(state, expr, state.zero(expr.type, "zero"), name)
             case t.SliceLoad():
                 return load(state, expr, _lowering(state), name)
+            case t.PointLoad(base=base) if isinstance(base.type, Vec):
+                return _element(state, expr, name)
             case t.PointLoad():
                 return load_point(state, expr, _lowering(state), name)
+            case t.Call(name="elem"):
+                return load_run(state, expr, _lowering(state), name, state.align)
+            case t.Call(name="sum"):
+                return _sum(state, expr, name)
             case _:
                 raise AssertionError(f"{type(expr).__name__} passed lower_support")
 
@@ -95,8 +102,40 @@ def _ctx(state: State, expr: t.CtxRef, name: str) -> Value:
     out = Value(name or expr.name.replace(".", "_"), INDEX)
     if kind == "block":
         return state.build.emit(ProgramId(axis=AXES.index(axis), out=out)).out
-    assert kind == "grid", f"ctx.{expr.name} passed lower_support"
-    return state.build.emit(GridSize(axis=AXES.index(axis), out=out)).out
+    if kind == "grid":
+        return state.build.emit(GridSize(axis=AXES.index(axis), out=out)).out
+    assert kind in THREAD_INDICES, f"ctx.{expr.name} passed the checker"
+    return state.build.emit(ThreadIndex(kind=kind, out=out)).out
+
+
+# ---- a thread's own runs --------------------------------------------------------------------------------
+
+
+def _element(state: State, expr: t.PointLoad, name: str) -> Value:
+    """`v[c]`."""
+    at = expr.subs[0].start
+    assert isinstance(at, t.Const)
+    vec = state.read(expr.base, expr.span)
+    return state.build.emit(Element(index=int(at.value), a=vec, out=Value(name or vec.name, expr.type))).out
+
+
+def _sum(state: State, expr: t.Call, name: str) -> Value:
+    """`sum(e)`. The checker has put the conversion to the sum's type at e's leaves; `align` is for every run in e."""
+    outer, state.align = state.align, expr.attrs.get("align", 0)
+    vec = lower_expr(state, expr.args[0])
+    state.align = outer
+    return state.build.emit(SumRun(a=vec, out=Value(name or "sum", expr.type))).out
+
+
+def lower_effect(state: State, expr: t.TExpr) -> None:
+    """An expression that stands for its effect."""
+    match expr:
+        case t.Call(name="store"):
+            store_run(state, expr, _lowering(state))
+        case t.Call(name="barrier"):
+            state.build.emit(Barrier())
+        case _:
+            lower_expr(state, expr)
 
 
 # ---- binary operators -----------------------------------------------------------------------------------

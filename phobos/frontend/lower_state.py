@@ -7,22 +7,31 @@ from contextlib import contextmanager
 
 from ..ir.build import Builder
 from ..ir.core import Value
-from ..ir.types import INDEX, Dim, Tile, Type
+from ..ir.types import INDEX, Dim, Tile, Type, Vec
 from ..source import Span
 from . import typed as t
 
 
 class State:
-    """`env` maps every scalar and tile symbol in reach to its value; None while it is uninitialised.
+    """`env` maps every scalar, tile and vec symbol in reach to its value; None while it is uninitialised.
 
-    `tensors` and `dims` are the kernel's parameters. Blocks copy `env`, so an assignment inside a region is seen
-    outside only through the results of the op that owns the region.
+    `tensors` and `dims` are the kernel's parameters, `scopes` the typed kernel's. Blocks copy `env`, so an assignment
+    inside a region is seen outside only through the results of the op that owns the region.
     """
 
-    def __init__(self, builder: Builder, tensors: dict[t.Symbol, Value], dims: dict[str, Value]) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        tensors: dict[t.Symbol, Value],
+        dims: dict[str, Value],
+        scopes: dict[t.TExpr | t.TStmt, str] | None = None,
+    ) -> None:
         self.build = builder
         self.tensors = tensors
         self.dims = dims
+        self.scopes = scopes or {}
+        self.align = 0
+        """The alignment in bytes that the `sum` around this place states for its runs; 0 for none."""
         self.env: dict[t.Symbol, Value | None] = {}
 
     def read(self, symbol: t.Symbol, span: Span) -> Value:
@@ -37,10 +46,10 @@ class State:
             return self.zero(symbol.type, symbol.name)
 
     def zero(self, type: Type, name: str) -> Value:
-        """A scalar or tile of zeros."""
+        """A scalar, tile or vec of zeros."""
         elem = t.elem_type(type)
         zero = self.build.const(False if elem.kind == "bool" else 0.0 if elem.is_float else 0, elem, "zero")
-        return self.build.splat(zero, type, name) if isinstance(type, Tile) else zero
+        return self.build.splat(zero, type, name) if isinstance(type, Tile | Vec) else zero
 
     def extent(self, dim: Dim) -> Value:
         """A tensor's extent on one axis as an index."""

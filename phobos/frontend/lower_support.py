@@ -7,15 +7,14 @@ so the other `lower_*` modules meet supported nodes only. `NOT_YET` is the list'
 from __future__ import annotations
 
 from ..diagnostics import Sink
-from ..ir.types import Tensor, Vec
+from ..ir.types import Tensor, Tile
 from ..source import Span
 from . import typed as t
 from .walk import expressions, operands, statements
 
 NOT_YET: dict[str, str] = {
     "builtin": "the builtin `{name}`",
-    "per_thread": "per-thread code (`ctx.{name}`)",
-    "vec": "a thread's own run (`vec`)",
+    "tile_run": "a run of the tile `{name}`",
     "tile_point": "reading a point of the tile `{name}`",
     "tile_point_store": "assigning a point of the tile `{name}`",
     "tile_slice": "reading a slice of the tile `{name}`",
@@ -26,7 +25,8 @@ NOT_YET: dict[str, str] = {
 """Construct -> how a diagnostic names it. A row disappears with the change that lowers the construct."""
 
 ATTRIBUTES = ("tensorcore", "swizzle")
-PER_THREAD = ("thread", "warp", "lane")
+LOWERED = ("elem", "store", "sum", "barrier")
+"""Builtins that are lowered."""
 Node = t.TExpr | t.TStmt | t.Range
 
 
@@ -71,11 +71,11 @@ def _below(node: Node) -> list[Node]:
 def _unsupported(node: Node) -> tuple[str, str] | None:
     """The row of NOT_YET that this one node falls under and the name to print, or None."""
     match node:
-        case t.Call(name=name):
+        case t.Call(name="elem" | "store", args=(t.Place(base=base), *_)) if not isinstance(base.type, Tensor):
+            return "tile_run", base.name
+        case t.Call(name=name) if name not in LOWERED:
             return "builtin", name
-        case t.CtxRef(name=name) if name in PER_THREAD:
-            return "per_thread", name
-        case t.PointLoad(base=base) if not isinstance(base.type, Tensor):
+        case t.PointLoad(base=base) if isinstance(base.type, Tile):
             return "tile_point", base.name
         case t.PointStore(base=base) if not isinstance(base.type, Tensor):
             return "tile_point_store", base.name
@@ -85,7 +85,5 @@ def _unsupported(node: Node) -> tuple[str, str] | None:
             return "tile_slice_store", base.name
         case t.Range(kind=kind, length=None) if kind != "point":
             return "run_time_length", ""
-        case t.TExpr(type=Vec()):
-            return "vec", ""
         case _:
             return None

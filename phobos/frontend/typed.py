@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.kernel import Aligned, Attributes, Launch
-from ..ir.types import Scalar, Tile, Type
+from ..ir.types import Scalar, Tile, Type, Vec
 from ..source import Span
 
 __all__ = ["Aligned", "Attributes", "Launch"]  # re-exported; the tree's own classes are imported by name
@@ -126,7 +126,7 @@ class Convert(TExpr):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Splat(TExpr):
-    """A tile with every element equal to a scalar of the same element type."""
+    """A tile or vec with every element equal to a scalar of the same element type."""
 
     operand: TExpr
 
@@ -338,7 +338,9 @@ class TypedKernel:
 
     tensors and scalars are in parameter order (`params` has both); dims are the distinct run-time extents in order
     of first use; constants has every `@autotune` name with its value; choices every name with its list;
-    attribute_spans has the place of each attribute but `@autotune`.
+    attribute_spans has the place of each attribute but `@autotune`. scopes has, for each access of a point and of a
+    thread's run (`PointLoad`, `PointStore`, `elem`, `store`), how many threads are alike there: "cta", "warp" or
+    "thread" (`variance` fills it).
     """
 
     name: str
@@ -352,10 +354,16 @@ class TypedKernel:
     attributes: Attributes
     body: list[TStmt]
     attribute_spans: dict[str, Span] = field(default_factory=dict)
+    scopes: dict[TExpr | TStmt, str] = field(default_factory=dict)
 
 
 def tile_type(expr: TExpr) -> Tile:
     assert isinstance(expr.type, Tile)
+    return expr.type
+
+
+def splat_type(expr: TExpr) -> Tile | Vec:
+    assert isinstance(expr.type, Tile | Vec)
     return expr.type
 
 

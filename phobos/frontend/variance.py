@@ -1,9 +1,10 @@
 """Variance of every value, and whether what needs uniform control flow has it (spec section 3).
 
-Takes a finished `TypedKernel`; findings go to the sink, the tree is not changed. A value is uniform over the CTA,
-uniform over a warp, or its own in each lane. The walk follows the program: an assignment to a `var` sets its level, and
-what is written under a condition is at least as varied as the condition. What loops carry round is found by walking the
-whole kernel again until nothing rises; levels only rise, so that ends. Then one more walk reports.
+Takes a finished `TypedKernel`; findings go to the sink, and the kernel's `scopes` say for each per-thread access how
+many threads are alike in it, which lowering needs; nothing else of the tree is changed. A value is uniform over the
+CTA, uniform over a warp, or its own in each lane. The walk follows the program: an assignment to a `var` sets its
+level, and what is written under a condition is at least as varied as the condition. What loops carry round is found by
+walking the whole kernel again until nothing rises; levels only rise, so that ends. Then one more walk reports.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from . import typed as t
 from .walk import expressions, statements, tree
 
 UNIFORM_LEVEL, WARP_LEVEL, LANE_LEVEL = 0, 1, 2
+SCOPES = ("cta", "warp", "thread")
+"""How many threads do the same, by the level of what they do it with."""
 BETWEEN = {WARP_LEVEL: "between warps", LANE_LEVEL: "between the lanes of a warp"}
 PER_CTA = ("barrier", "grid_barrier", "cta_sum", "cta_max", "cta_min", "cta_any", "cta_all")
 PER_WARP = ("lane_sum", "lane_max", "lane_min", "lane_any", "lane_all", "lane_ballot")
@@ -81,7 +84,7 @@ class Region:
 
 
 def check_variance(kernel: t.TypedKernel, sink: Sink) -> None:
-    """Report the statements and operands that need more uniformity than they have."""
+    """Report the statements and operands that need more uniformity than they have; fill `kernel.scopes`."""
     walk = _Walk(sink)
     while True:
         walk.rose = False
@@ -92,6 +95,7 @@ def check_variance(kernel: t.TypedKernel, sink: Sink) -> None:
     walk.reporting = True
     walk.levels.clear()
     walk.block(kernel.body, UNIFORM)
+    kernel.scopes = {node: SCOPES[level] for node, level in walk.accesses.items()}
 
 
 class _Walk:
@@ -104,6 +108,7 @@ class _Walk:
         self.rose = False
         self.reporting = False
         self.reported: set[tuple[str, int]] = set()
+        self.accesses: dict[t.TExpr | t.TStmt, int] = {}
 
     # ---- blocks -----------------------------------------------------------------------------------------
 
@@ -128,8 +133,8 @@ class _Walk:
                 self.uniform_parts(stmt.subs, control)
                 self.scalar_of_tile(stmt.value, control)
             case t.PointStore():
-                self.points(stmt.subs, control)
-                self.value(stmt.value, control)
+                at = self.points(stmt.subs, control)
+                self.access(stmt, most((at, self.value(stmt.value, control))), control)
             case t.Evaluate():
                 self.value(stmt.expr, control)
             case t.If():
@@ -258,7 +263,9 @@ class _Walk:
                 self.uniform_parts(e.subs, control)
                 return UNIFORM
             case t.PointLoad():
-                return self.points(e.subs, control)
+                at = self.points(e.subs, control)
+                self.access(e, at, control)
+                return most((at, self.levels.get(e.base, UNIFORM)))
             case t.Binary(op="land" | "lor"):
                 left = self.value(e.left, control)
                 return most((left, self.value(e.right, self.under(control, left, e.left.span))))
@@ -278,6 +285,12 @@ class _Walk:
 
     def points(self, subs: tuple[t.Range, ...], control: Varies) -> Varies:
         return most([self.value(sub.start, control) for sub in subs])
+
+    def access(self, node: t.TExpr | t.TStmt, varies: Varies, control: Varies) -> None:
+        """Note how far the threads that make an access are alike: under control flow that parts them, not at all."""
+        if self.reporting:
+            level = LANE_LEVEL if control.level > UNIFORM_LEVEL else varies.level
+            self.accesses[node] = max(level, self.accesses.get(node, UNIFORM_LEVEL))
 
     def splat(self, e: t.Splat, control: Varies) -> Varies:
         if not isinstance(e.type, Tile):
@@ -311,6 +324,8 @@ class _Walk:
             elif isinstance(arg, t.TExpr):
                 parts.append(self.value(arg, control))
         worst = most(parts)
+        if e.name in ("elem", "store"):
+            self.access(e, worst, control)
         if e.name in PER_CTA:
             self.needs(UNIFORM_LEVEL, control, e.span, f"`{e.name}`", "PH301")
             return UNIFORM

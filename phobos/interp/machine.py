@@ -1,4 +1,4 @@
-"""The meaning of every tile op, run for one CTA; `shared` adds the CTA ops.
+"""The meaning of tile ops, run for one CTA; `threads` adds what single threads do and control, `shared` the CTA ops.
 
 A `Machine` holds the values of the SSA names; `MEANING` maps an op class to the function that gives its results.
 """
@@ -6,12 +6,13 @@ A `Machine` holds the values of the SSA names; `MEANING` maps an op class to the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ..ir.core import Block, Op, Value
+from ..ir.core import Block, Effect, Op, Value
 from ..ir.tile_ops import (
     Binary,
     Broadcast,
@@ -26,27 +27,27 @@ from ..ir.tile_ops import (
     If,
     Iota,
     Load,
-    LoadPoint,
     ProgramId,
     Require,
     Reshape,
     Select,
     Splat,
     Store,
-    StorePoint,
     Unary,
     While,
     Yield,
     element,
     shape_of,
 )
-from ..ir.types import Scalar
+from ..ir.types import Buffer, Scalar, Tile, Vec
 from . import elementwise
-from .memory import Access, InterpError, TrapError
-from .numbers import Array, cast, constant, fma, held
+from .memory import Access, InterpError
+from .numbers import Array, cast, constant, fma
 
 OpT = TypeVar("OpT", bound=Op)
 Meaning = Callable[["Machine", Any], Sequence[Array]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+"""One truth value for each thread of the CTA."""
 MEANING: dict[type[Op], Meaning] = {}
 
 
@@ -62,7 +63,11 @@ def means(cls: type[OpT]) -> Callable[[Callable[[Machine, OpT], Sequence[Array]]
 
 @dataclass(eq=False)
 class Machine:
-    """One CTA: its place in the grid, the tensors, and the values so far."""
+    """One CTA: its place in the grid, the tensors, and the values so far.
+
+    A scalar or vec that is the same in every thread is one value, of its type's shape; one that may differ has an axis
+    over the CTA's threads before that. Only a `thread_index` brings such values in.
+    """
 
     arrays: dict[Value, np.ndarray[Any, Any]]
     block: tuple[int, int, int]
@@ -71,6 +76,11 @@ class Machine:
     values: dict[Value, Array] = field(default_factory=dict)
     shared: object = None
     """Shared memory, once a CTA op has touched it (`shared.SharedMemory`)."""
+    thread_count: int = 256
+    per_thread: bool = False
+    """Whether a `thread_index` has run, so that values may differ between threads."""
+    active: Mask | None = None
+    """The threads that run; None where all of them must, that is outside control flow that differs between threads."""
 
     def __getitem__(self, value: Value) -> Array:
         return self.values[value]
@@ -84,6 +94,8 @@ class Machine:
             meaning = MEANING.get(type(op))
             if meaning is None:
                 raise InterpError(op, f"the interpreter has no meaning for {op.name}")
+            if self.per_thread:
+                self._check_together(op)
             self.values.update(zip(op.results(), meaning(self, op), strict=True))
         return ()
 
@@ -94,10 +106,39 @@ class Machine:
     def numbers(self, values: tuple[Value, ...]) -> tuple[int, ...]:
         return tuple(int(self.values[v]) for v in values)
 
-    def access(self, op: Load | Store | LoadPoint | StorePoint) -> Access:
-        guards = op.guards if isinstance(op, Load | Store) else ("",) * len(op.offsets)
+    def access(self, op: Load | Store) -> Access:
         offsets, extents = self.numbers(op.offsets), self.numbers(op.extents)
-        return Access(op, op.tensor, element(op.tensor.type), self.arrays[op.tensor], offsets, extents, guards)
+        return Access(op, op.tensor, element(op.tensor.type), self.arrays[op.tensor], offsets, extents, op.guards)
+
+    # ---- threads --------------------------------------------------------------------------------------------
+
+    def varies(self, value: Value) -> bool:
+        """Whether a value may differ between threads."""
+        return value in self.values and np.ndim(self.values[value]) > len(shape_of(value.type))
+
+    def lanes(self) -> Mask:
+        """The threads that run."""
+        return np.ones(self.thread_count, bool) if self.active is None else self.active
+
+    @contextmanager
+    def masked(self, active: Mask) -> Iterator[None]:
+        """Run only some threads."""
+        outer, self.active = self.active, active
+        try:
+            yield
+        finally:
+            self.active = outer
+
+    def _check_together(self, op: Op) -> None:
+        """A tile is the whole CTA's: its ops, and barriers, need every thread and operands that are alike in all."""
+        tiles = any(isinstance(v.type, Tile | Buffer) for v in (*op.operands(), *op.results()))
+        waits = Effect.ORDER in op.effects and not isinstance(op, Require)
+        if self.active is not None and (tiles or waits):
+            raise InterpError(op, f"{op.name} under divergent control flow; it needs every thread of the CTA")
+        if tiles and not isinstance(op, For | While | If):  # what those carry besides tiles may differ
+            for v in op.operands():
+                if self.varies(v):
+                    raise InterpError(op, f"{v} differs between threads; {op.name} takes what is alike in all of them")
 
 
 def held_index(number: int, bits: int) -> Array:
@@ -157,6 +198,8 @@ def _cast(m: Machine, op: Cast) -> Sequence[Array]:
 
 @means(Splat)
 def _splat(m: Machine, op: Splat) -> Sequence[Array]:
+    if isinstance(op.out.type, Vec):  # of a scalar for each thread, a vec for each
+        return (np.repeat(np.asarray(m[op.a])[..., None], op.out.type.n, axis=-1),)
     return (np.full(shape_of(op.out.type), m[op.a]),)
 
 
@@ -196,17 +239,6 @@ def _store(m: Machine, op: Store) -> Sequence[Array]:
     return ()
 
 
-@means(LoadPoint)
-def _load_point(m: Machine, op: LoadPoint) -> Sequence[Array]:
-    return (m.access(op).load_point(),)
-
-
-@means(StorePoint)
-def _store_point(m: Machine, op: StorePoint) -> Sequence[Array]:
-    m.access(op).store_point(m[op.value])
-    return ()
-
-
 # ---- contraction ------------------------------------------------------------------------------------------------
 
 
@@ -233,45 +265,3 @@ def contraction(m: Machine, left: Operand, right: Operand, trans_b: bool, acc: A
     for k in range(a.shape[1]):
         acc = fma(a[:, k, None], b[None, k, :], acc, elem)
     return acc
-
-
-# ---- control ----------------------------------------------------------------------------------------------------
-
-
-@means(Require)
-def _require(m: Machine, op: Require) -> Sequence[Array]:
-    if not m[op.cond]:
-        raise TrapError(op, f"trap: {op.text}")
-    return ()
-
-
-def _trips(m: Machine, op: For) -> Iterator[int]:
-    """Values of the loop variable. Python's integers do not wrap; a step that is not positive gives no trips."""
-    start, stop, step = m.numbers((op.start, op.stop, op.step))
-    return iter(range(start, stop, step) if step > 0 else ())
-
-
-@means(For)
-def _for(m: Machine, op: For) -> Sequence[Array]:
-    carried = tuple(m[v] for v in op.inits)
-    iv = held(element(op.start.type), m.index_bits)
-    for trip, number in enumerate(_trips(m, op)):
-        if op.part == "remainder" and trip > 0:
-            raise InterpError(op, "a remainder loop runs a second trip")
-        carried = m.run(op.body, (iv.type(number), *carried))
-    return carried
-
-
-@means(While)
-def _while(m: Machine, op: While) -> Sequence[Array]:
-    carried = tuple(m[v] for v in op.inits)
-    while True:
-        go_on, *passed = m.run(op.cond, carried)
-        if not go_on:
-            return passed
-        carried = m.run(op.body, passed)
-
-
-@means(If)
-def _if(m: Machine, op: If) -> Sequence[Array]:
-    return m.run(op.then if m[op.cond] else op.orelse)

@@ -12,6 +12,8 @@ from ..ir.printer import print_op
 from ..ir.types import Scalar
 from .numbers import Array, held, to_held, to_stored
 
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
 
 class InterpError(Exception):
     """What the kernel may not do: says the op and its place."""
@@ -41,9 +43,7 @@ class Access:
     guards: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for axis, (given, actual) in enumerate(zip(self.extents, self.array.shape, strict=True)):
-            if given != actual:
-                self._fail(f"extent of axis {axis} of {self.tensor} is {actual}, the op takes {given}")
+        check_extents(self.op, self.tensor, self.array, self.extents)
 
     def _fail(self, message: str) -> None:
         raise InterpError(self.op, message)
@@ -88,14 +88,44 @@ class Access:
             kept = values[np.ix_(*(place for _, place in axes))]
             self.array[np.ix_(*(at for at, _ in axes))] = to_stored(kept, self.elem)
 
-    def load_point(self) -> Array:
-        self._points()
-        return to_held(self.array[self.offsets], self.elem)
 
-    def store_point(self, value: Array) -> None:
-        self._points()
-        self.array[self.offsets] = to_stored(value, self.elem)
+@dataclass(frozen=True, eq=False, slots=True)
+class ThreadAccess:
+    """One access of single threads to a tensor, with no guards: a row of elements for each thread that makes it.
 
-    def _points(self) -> None:
-        for axis, at in enumerate(self.offsets):
-            self._check(axis, np.array([at]))
+    threads: their numbers in the CTA, ascending. at: for each axis the coordinates, [rows, elements of a row].
+    """
+
+    op: Op
+    tensor: Value
+    elem: Scalar
+    array: np.ndarray[Any, Any]
+    threads: Ints
+    at: tuple[Ints, ...]
+
+    def __post_init__(self) -> None:
+        outside = np.array([(at < 0) | (at >= n) for at, n in zip(self.at, self.array.shape, strict=True)])
+        if not outside.any():
+            return
+        row, axis, place = np.argwhere(outside.transpose(1, 0, 2))[0]
+        raise InterpError(
+            self.op,
+            f"index {self.at[axis][row, place]} of axis {axis} of {self.tensor} is outside its extent "
+            f"{self.array.shape[axis]} in thread {self.threads[row]} (guard there: none)",
+        )
+
+    def load(self) -> Array:
+        """The rows."""
+        return to_held(self.array[self.at], self.elem)
+
+    def store(self, rows: Array) -> None:
+        """Write the rows, one after another, so that of two that write an element the later thread's stays."""
+        flat = tuple(np.ascontiguousarray(at).reshape(-1) for at in self.at)  # NumPy may reorder more than one axis
+        self.array[flat] = to_stored(np.ascontiguousarray(rows).reshape(-1), self.elem)
+
+
+def check_extents(op: Op, tensor: Value, array: np.ndarray[Any, Any], extents: tuple[int, ...]) -> None:
+    """What an op was given must be the array's."""
+    for axis, (given, actual) in enumerate(zip(extents, array.shape, strict=True)):
+        if given != actual:
+            raise InterpError(op, f"extent of axis {axis} of {tensor} is {actual}, the op takes {given}")

@@ -16,11 +16,11 @@ from ..ir.core import Value
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import element
 from ..ir.types import Scalar, Tensor
-from . import shared
+from . import shared, threads
 from .machine import MEANING, Machine
 from .numbers import Array, constant, held, stored
 
-assert all(op in MEANING for op in shared.CTA_OPS)
+assert all(op in MEANING for op in (*shared.CTA_OPS, *threads.THREAD_OPS))
 
 
 def run(
@@ -45,7 +45,8 @@ def run(
     _no_others("scalar", scalars, [v.name for v in kernel.scalars])
     with np.errstate(all="ignore"):
         for z, y, x in product(*(range(n) for n in reversed(grid))):
-            Machine(tensors, (x, y, z), grid, index_bits, dict(values)).run(kernel.body)
+            machine = Machine(tensors, (x, y, z), grid, index_bits, dict(values), thread_count=kernel.threads)
+            machine.run(kernel.body)
 
 
 def dims_of(kernel: Kernel, arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ..source import NOWHERE, Span
 from .core import Block, Op, OpT, Value
 from .tile_ops import Binary, Cast, Compare, Const, Fma, If, Select, Splat, Unary, Yield
-from .types import BOOL, INDEX, Scalar, Tile, Type
+from .types import BOOL, INDEX, Scalar, Tile, Type, Vec
 
 Index = Value | int
 
@@ -116,7 +116,7 @@ class Builder:
     def cast(self, a: Value, type: Type, name: str = "") -> Value:
         return a if a.type == type else self.emit(Cast(a=a, out=Value(name or a.name, type))).out
 
-    def splat(self, a: Value, type: Tile, name: str = "") -> Value:
+    def splat(self, a: Value, type: Tile | Vec, name: str = "") -> Value:
         return self.emit(Splat(a=a, out=Value(name or a.name, type))).out
 
     # ---- index arithmetic -----------------------------------------------------------------------------------

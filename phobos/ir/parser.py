@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 from ..layout import register, shared
 from ..layout.base import RegisterLayout, SharedLayout
 from ..source import Source, Span
-from . import cta_ops, tile_ops
+from . import cta_ops, thread_ops, tile_ops
 from .core import OPS, Block, Op, Role, Value
 from .kernel import Attributes, Fact, GridAxis, Kernel
 from .printer import RECORDS, snake
 from .types import SCALARS, Buffer, Dim, Scalar, Tensor, Tile, Type, Vec
 
-OP_MODULES = (tile_ops, cta_ops)
+OP_MODULES = (tile_ops, thread_ops, cta_ops)
 """Importing them fills OPS."""
 
 T = TypeVar("T")

@@ -1,6 +1,7 @@
 """Tile ops: what a kernel means, before anything is said about threads (forms "built" to "placed").
 
-Elementwise ops work on scalars and on tiles; operands and result have the same shape. Interpreted by `interp`.
+Elementwise ops work on scalars, tiles and a thread's own runs (`vec`); operands and result have the same shape.
+Interpreted by `interp`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .core import Block, Effect, Op, Value, attribute, op, operand, region, result
-from .types import BOOL, I32, INDEX, Scalar, Tensor, Tile, Type
+from .types import BOOL, I32, INDEX, Scalar, Tensor, Tile, Type, Vec
 
 UNARY = (
     "neg",
@@ -31,18 +32,21 @@ UNARY = (
 BINARY = ("add", "sub", "mul", "div", "rem", "and", "or", "xor", "shl", "shr", "min", "max", "pow")
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 GUARDS = ("", "hi", "lo", "both")
+SCOPES = ("cta", "warp", "thread")
 
 
 def element(t: Type) -> Scalar:
-    """Element type of a scalar, tile or tensor."""
+    """Element type of a scalar, tile, vec or tensor."""
     if isinstance(t, Scalar):
         return t
-    assert isinstance(t, Tile | Tensor)
+    assert isinstance(t, Tile | Tensor | Vec)
     return t.elem
 
 
 def shape_of(t: Type) -> tuple[int, ...]:
-    """Shape of a tile; () for a scalar."""
+    """Shape of a tile or vec; () for a scalar."""
+    if isinstance(t, Vec):
+        return (t.n,)
     return t.shape if isinstance(t, Tile) else ()
 
 
@@ -52,8 +56,8 @@ def _same(where: str, *types: Type) -> Iterator[str]:
 
 
 def _same_place(where: str, *types: Type) -> Iterator[str]:
-    """Same shape and layout; elements may differ."""
-    places = {(t.shape, t.layout) if isinstance(t, Tile) else None for t in types}
+    """Same kind, shape and layout; elements may differ."""
+    places = {(type(t), shape_of(t), t.layout if isinstance(t, Tile) else None) for t in types}
     if len(places) > 1:
         yield f"{where} differ: {', '.join(map(str, types))}"
 
@@ -192,7 +196,7 @@ class Cast(Op):
 
 @op("splat")
 class Splat(Op):
-    """A tile with every element equal to a scalar."""
+    """A tile or vec with every element equal to a scalar."""
 
     a: Value = operand()
     out: Value = result()
@@ -305,29 +309,46 @@ def _access(
 
 @op("load_point", effects=Effect.READ_GLOBAL)
 class LoadPoint(Op):
-    """Read one element at uniform offsets, unmasked, in every thread."""
+    """Read one element, unmasked, in every active thread.
+
+    scope: "cta" when all threads are there and read the same element, "warp" when those of a warp do, "thread" when
+    each is on its own; then it is ordered against other threads' accesses by a `barrier` alone.
+    """
 
     tensor: Value = operand()
     offsets: tuple[Value, ...] = operand()
     extents: tuple[Value, ...] = operand()
+    scope: str = attribute(default="cta")
     invariant: bool = attribute(default=False)
     out: Value = result()
 
     def verify(self) -> Iterator[str]:
         yield from _point(self.tensor, self.offsets, self.extents, self.out.type)
+        yield from scope_named(self.scope)
 
 
 @op("store_point", effects=Effect.WRITE_GLOBAL)
 class StorePoint(Op):
-    """Write one scalar at uniform offsets, unmasked, once per CTA."""
+    """Write one scalar, unmasked.
+
+    scope: "cta" once, by one thread; "warp" once in each warp; "thread" by each active thread.
+    """
 
     tensor: Value = operand()
     offsets: tuple[Value, ...] = operand()
     extents: tuple[Value, ...] = operand()
     value: Value = operand()
+    scope: str = attribute(default="cta")
 
     def verify(self) -> Iterator[str]:
         yield from _point(self.tensor, self.offsets, self.extents, self.value.type)
+        yield from scope_named(self.scope)
+
+
+def scope_named(scope: str) -> Iterator[str]:
+    """One of SCOPES."""
+    if scope not in SCOPES:
+        yield f"unknown scope {scope!r}"
 
 
 def _point(tensor: Value, offsets: tuple[Value, ...], extents: tuple[Value, ...], elem: Type) -> Iterator[str]:
@@ -435,7 +456,7 @@ class While(Op):
 
 @op("if")
 class If(Op):
-    """Run one of two blocks; both yield values of outs' types. Uniform."""
+    """Run one of two blocks; both yield values of outs' types. Where cond differs between threads they part."""
 
     cond: Value = operand()
     then: Block = region()

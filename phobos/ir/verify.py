@@ -45,6 +45,7 @@ from .cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from .kernel import Kernel
 from .occupancy import occupied
 from .printer import print_op, type_text
+from .thread_ops import LoadRun, StoreRun
 from .tile_ops import Convert, Dot, For, If, Load, LoadPoint, Store, StorePoint, While
 from .types import BOOL, INDEX, Buffer, Scalar, Tensor, Tile, Type
 
@@ -182,7 +183,7 @@ class _Verifier:
             yield f"{t} has a layout for {prod(t.layout.warps)} warps, the kernel has {self.kernel.warps}"
 
     def widths(self, op: Op) -> Iterator[str]:
-        if isinstance(op, Load | Store) and (op.width > 0) != reached(self.kernel.form, "staged"):
+        if isinstance(op, Load | Store | LoadRun | StoreRun) and (op.width > 0) != reached(self.kernel.form, "staged"):
             yield f"width {op.width} in form {self.kernel.form}"
         if reached(self.kernel.form, "staged"):
             for buffer, width in accesses(op):

@@ -12,6 +12,7 @@ from math import gcd, lcm
 
 from ..ir.core import Block, Op, Value
 from ..ir.kernel import Fact, Kernel
+from ..ir.thread_ops import ThreadIndex
 from ..ir.tile_ops import Binary, Const, For, GridSize, ProgramId
 
 AXES = "xyz"
@@ -161,7 +162,7 @@ class Indices:
         if v in self.loops:
             return self.nonnegative(self.loops[v].start)
         op = self.defs.get(v)
-        if isinstance(op, ProgramId | GridSize):
+        if isinstance(op, ProgramId | GridSize | ThreadIndex):
             return True
         if isinstance(op, Binary):
             if op.kind in ("mul", "div", "min", "and", "shr"):
@@ -216,7 +217,10 @@ class Indices:
         a = self.affine(v)
         total = a.const
         for atom, c in a.terms:
-            loop = self.loops.get(atom)
+            loop, op = self.loops.get(atom), self.defs.get(atom)
+            if c >= 0 and isinstance(op, ThreadIndex):
+                total += c * (self._indices_of(op.kind) - 1)
+                continue
             if c < 0 or loop is None:
                 return None
             start, stop, step = (self.constant(x) for x in (loop.start, loop.stop, loop.step))
@@ -224,6 +228,10 @@ class Indices:
                 return None
             total += c * (start + max(stop - 1 - start, 0) // step * step)
         return total
+
+    def _indices_of(self, kind: str) -> int:
+        """How many values a thread index takes."""
+        return {"thread": self.kernel.threads, "warp": self.kernel.warps, "lane": 32}[kind]
 
     def fits(self, offset: Value, span: int, extent: Value) -> Proof | None:
         """offset + span <= extent, by numbers or by divisibility of offset and extent by the span."""

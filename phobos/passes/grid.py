@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..diagnostics import Diagnostic, Severity
 from ..ir.core import Op, Value
 from ..ir.kernel import GridAxis, Kernel
+from ..ir.thread_ops import LoadRun, StoreRun
 from ..ir.tile_ops import Load, LoadPoint, ProgramId, Store, StorePoint
 from .affine import AXES, Indices
 from .options import Options
@@ -23,7 +24,7 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     for op in kernel.walk():
         if isinstance(op, ProgramId):
             used[op.axis] = True
-        if isinstance(op, Load | Store | LoadPoint | StorePoint):
+        if isinstance(op, Load | Store | LoadPoint | StorePoint | LoadRun | StoreRun):
             for offset, extent in zip(op.offsets, op.extents, strict=True):
                 _claim(indices, op, offset, extent, claims)
     grid = tuple(_axis(a, used[a], claims[a]) for a in range(3))

@@ -19,6 +19,7 @@ from ..ir.core import Block, Effect, Op, Value
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Wait, Write
 from ..ir.kernel import Fact, Kernel
 from ..ir.rewrite import Rewriter, clone_ops, uses
+from ..ir.thread_ops import StoreRun
 from ..ir.tile_ops import Const, For, If, Load, Splat, Store, StorePoint, Yield
 from ..ir.types import INDEX, Buffer, Tile
 from ..layout.register import Blocked
@@ -125,7 +126,7 @@ class _Maker:
         operands = {b for op in loop.body.ops if isinstance(op, DotFma) for b in (op.a, op.b)}
         found: list[Staged] = []
         why = "no operand of a contraction is loaded in it"
-        stores = [o for o in loop.body.walk() if isinstance(o, Store | StorePoint)]
+        stores = [o for o in loop.body.walk() if isinstance(o, Store | StorePoint | StoreRun)]
         for op in loop.body.ops:
             if not isinstance(op, Write) or op.buffer not in operands:
                 continue
@@ -157,7 +158,13 @@ class _Maker:
         if fast == last:
             assert isinstance(t.layout, Blocked)
             got = access_width(
-                self.indices, s.load.tensor, s.load.offsets, s.load.extents, s.load.guards, t.layout.vector[last]
+                self.indices,
+                s.load.tensor,
+                s.load.offsets,
+                s.load.extents,
+                s.load.guards,
+                t.layout.vector[last],
+                "copies",
             )
             width, why, facts = got.elems, got.why, got.facts
         if width * size not in ASYNC_BYTES:

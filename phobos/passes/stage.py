@@ -2,7 +2,8 @@
 
 Requires: form "placed". Ensures: only CTA ops and elementwise ops are left: each `dot` is a `dot_fma` over two buffers
 that a `write` fills right before it, each `convert` a write and a read; every load and store has a width and a reason;
-loads of tensors that nothing writes are `invariant`. Buffers have one slot; `pipeline` multiplies them.
+loads of tensors that nothing writes are `invariant`. So it is with a thread's own runs. Buffers have one slot;
+`pipeline` multiplies them.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, DotFma, Read, Write
 from ..ir.kernel import Fact, Kernel
 from ..ir.rewrite import Rewriter
-from ..ir.tile_ops import Convert, Dot, Load, LoadPoint, Store, StorePoint
+from ..ir.thread_ops import LoadRun, StoreRun
+from ..ir.tile_ops import Convert, Dot, Load, LoadPoint, Store, StorePoint, shape_of
 from ..ir.types import Buffer, Scalar, Tensor, Tile
 from ..layout.register import Blocked
 from ..layout.shared import Swizzled
-from .access import access_width
+from .access import Width, access_width, run_width
 from .affine import Indices
 from .choose import VECTOR_BYTES, coalesced, operand_buffer, power_of_two_in
 from .options import Options
@@ -51,7 +53,7 @@ class _Stager:
         self.top = Builder(kernel.span)
         self.zero: Value | None = None
         self.remarks: list[Diagnostic] = []
-        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint)}
+        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint | StoreRun)}
 
     def visit(self, op: Op, rewriter: Rewriter) -> Op | tuple[Op, ...] | None:
         if isinstance(op, Dot):
@@ -60,6 +62,8 @@ class _Stager:
             return self._convert(op)
         if isinstance(op, Load | Store):
             return self._access(op)
+        if isinstance(op, LoadRun | StoreRun):
+            return self._run(op)
         if isinstance(op, LoadPoint):
             return op.replace(invariant=self._invariant(op.tensor))
         return None
@@ -70,15 +74,31 @@ class _Stager:
         t = op.out.type if isinstance(op, Load) else op.value.type
         assert isinstance(t, Tile) and isinstance(t.layout, Blocked)
         vector = 1 if t.layout.replicated[-1] else t.layout.vector[-1]
-        width = access_width(self.indices, op.tensor, op.offsets, op.extents, op.guards, vector)
-        self.used |= width.facts
-        self._dense(op.tensor)
-        if width.limited:
-            message = f"access of {op.tensor.name} narrower than 16 bytes: {width.why}"
-            self.remarks.append(Diagnostic(Severity.REMARK, "PR401", message, op.span))
+        verb = "loads" if isinstance(op, Load) else "stores"
+        width = access_width(self.indices, op.tensor, op.offsets, op.extents, op.guards, vector, verb)
+        self._note(op, op.tensor, width)
         if isinstance(op, Load):
             return op.replace(width=width.elems, width_why=width.why, invariant=self._invariant(op.tensor))
         return op.replace(width=width.elems, width_why=width.why)
+
+    def _run(self, op: LoadRun | StoreRun) -> Op:
+        loads = isinstance(op, LoadRun)
+        (vec,) = shape_of(op.out.type if isinstance(op, LoadRun) else op.value.type)
+        width = run_width(
+            self.indices, op.tensor, op.offsets, op.extents, op.axis, vec, op.align, "loads" if loads else "stores"
+        )
+        self._note(op, op.tensor, width)
+        if isinstance(op, LoadRun):
+            return op.replace(width=width.elems, width_why=width.why, invariant=self._invariant(op.tensor))
+        return op.replace(width=width.elems, width_why=width.why)
+
+    def _note(self, op: Op, tensor: Value, width: Width) -> None:
+        """The facts that a width leans on, and a remark where a wider one had no proof."""
+        self.used |= width.facts
+        self._dense(tensor)
+        if width.limited:
+            message = f"access of {tensor.name} narrower than 16 bytes: {width.why}"
+            self.remarks.append(Diagnostic(Severity.REMARK, "PR401", message, op.span))
 
     def _dense(self, tensor: Value) -> None:
         assert isinstance(tensor.type, Tensor)

@@ -6,6 +6,10 @@ it, which clears them all; an op in a region that conflicts with what came befor
 so a barrier stands outside a loop where it can, unless the region needs the same barriers all the same. Async copies
 count as unfinished until their `wait`.
 
+What single threads do (points and runs of scope "warp" or "thread") is ordered against tile and uniform accesses, and
+against each other only by a `barrier` of the kernel's own. Such accesses alone stand under control flow that parts the
+threads, so no `sync` ever does.
+
 What is known not to conflict: slots of different phase in a multi-buffered loop (a phase falls by one from trip to
 trip), tiles of a tensor whose starts differ by a constant that keeps them apart, points that the first thread writes,
 and accesses to a tensor by which every thread touches its own elements again; the latter leave a `sync` of scope "none"
@@ -21,6 +25,7 @@ from ..diagnostics import InternalError
 from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from ..ir.kernel import Fact, Kernel
+from ..ir.thread_ops import Barrier, LoadRun, StoreRun
 from ..ir.tile_ops import For, If, Load, LoadPoint, Store, StorePoint, While
 from ..ir.types import Buffer, Tile
 from ..layout.register import Blocked
@@ -35,6 +40,7 @@ class Access:
     """One pending access.
 
     where: a buffer or a tensor. age: committed groups since an async copy, -1 when not in flight.
+    alone: by single threads, unordered against others like it.
     own: the op, for telling which elements threads meet; None once a back edge was crossed that changes its offsets.
     first: by the first thread alone.
     """
@@ -43,6 +49,7 @@ class Access:
     where: Value
     phase: int = -1
     age: int = -1
+    alone: bool = False
     own: Load | Store | None = None
     first: bool = False
     line: int = 0
@@ -106,7 +113,9 @@ class _Placer:
         return True
 
     def _conflict(self, a: Access, b: Access) -> bool:
-        return (a.writes or b.writes) and not (a.first and b.first) and self._overlap(a, b)
+        if (a.alone and b.alone) or (a.first and b.first):
+            return False
+        return (a.writes or b.writes) and self._overlap(a, b)
 
     def _private(self, a: Access, b: Access) -> bool:
         """Both touch the same elements with the same layout, so each thread meets only what is its own.
@@ -163,7 +172,9 @@ class _Placer:
 
     def _order(self, clash: tuple[Access, Access]) -> tuple[object, ...]:
         """The order of clashes by their place: which one a sync names must not depend on the order of a set."""
-        return tuple((a.line, a.where.name, self.range.get(a.where, ()), a.phase, a.age, a.writes) for a in clash)
+        return tuple(
+            (a.line, a.where.name, self.range.get(a.where, ()), a.phase, a.age, a.writes, a.alone) for a in clash
+        )
 
     def _why(self, before: Access, after: Access) -> str:
         name = before.where.name
@@ -175,6 +186,8 @@ class _Placer:
     def _op(self, op: Op, state: State) -> tuple[Op, State]:
         if isinstance(op, Sync):
             return op, frozenset(p for p in state if p.in_flight) if op.scope == "cta" else state
+        if isinstance(op, Barrier):
+            return op, frozenset(p for p in state if p.in_flight)
         if isinstance(op, Commit):
             return op, frozenset(
                 dataclasses.replace(p, age=min(p.age + 1, OLDEST)) if p.in_flight else p for p in state
@@ -263,10 +276,11 @@ def _accesses(op: Op) -> list[Access]:
         return [] if op.invariant else [Access(False, op.tensor, own=op, line=line)]
     if isinstance(op, Store):
         return [Access(True, op.tensor, own=op, line=line)]
-    if isinstance(op, LoadPoint):
-        return [] if op.invariant else [Access(False, op.tensor, line=line)]
-    if isinstance(op, StorePoint):
-        return [Access(True, op.tensor, first=True, line=line)]
+    if isinstance(op, LoadPoint | LoadRun):
+        return [] if op.invariant else [Access(False, op.tensor, alone=op.scope != "cta", line=line)]
+    if isinstance(op, StorePoint | StoreRun):
+        once = op.scope == "cta"
+        return [Access(True, op.tensor, alone=not once, first=once, line=line)]
     if isinstance(op, CopyAsync):
         return [Access(True, op.buffer, op.phase, 0, line=line), Access(False, op.tensor, age=0, line=line)]
     if isinstance(op, Write):

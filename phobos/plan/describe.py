@@ -13,9 +13,10 @@ from ..ir import kernel as ir
 from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, CopyAsync, DotFma
 from ..ir.cta_ops import Sync as SyncOp
+from ..ir.thread_ops import LoadRun, StoreRun
 from ..ir.tile_ops import Dot, For, Load, LoadPoint, Store, StorePoint, While, element, shape_of
 from ..ir.types import Buffer as BufferType
-from ..ir.types import Tensor, Tile, Type
+from ..ir.types import Tensor, Tile, Type, Vec
 from ..layout.base import RegisterLayout
 from ..source import Span
 from ..target import Target
@@ -42,6 +43,9 @@ from .schema import (
     Shared,
     Sync,
 )
+
+Accessing = Load | Store | CopyAsync | LoadPoint | StorePoint | LoadRun | StoreRun
+POINT, RUN = "a point is the caller's duty", "a thread's own run is the caller's duty"
 
 
 def describe(kernel: ir.Kernel, target: Target, index_bits: int, linked: Linked | None = None) -> Plan:
@@ -104,7 +108,7 @@ class _Walk:
             case Alloc():
                 self.labels[op.out] = op.label
                 self.buffers.append(_buffer(op))
-            case Load() | Store() | CopyAsync() | LoadPoint() | StorePoint():
+            case Load() | Store() | CopyAsync() | LoadPoint() | StorePoint() | LoadRun() | StoreRun():
                 self.accesses.append(self._access(op, loop))
             case For():
                 self.loops.append(self._for(op, loop))
@@ -118,11 +122,11 @@ class _Walk:
             case _:
                 pass
 
-    def _access(self, op: Load | Store | CopyAsync | LoadPoint | StorePoint, loop: str) -> Access:
+    def _access(self, op: Accessing, loop: str) -> Access:
         tensor = op.tensor.type
         assert isinstance(tensor, Tensor)
         size = tensor.elem.size_bytes
-        width, width_why, layout, buffer = 1, "", None, ""
+        width, width_why, layout, buffer, elements = 1, "", None, "", 0
         guards: tuple[str, ...] = ("",) * len(tensor.dims)
         why: tuple[str, ...] = ()
         match op:
@@ -135,7 +139,12 @@ class _Walk:
                 buffer = self.labels.get(op.buffer, op.buffer.name)
             case LoadPoint() | StorePoint():
                 kind = "point load" if isinstance(op, LoadPoint) else "point store"
-                shape, why = (1,) * len(tensor.dims), ("a point is the caller's duty",) * len(tensor.dims)
+                shape, why, elements = (1,) * len(tensor.dims), (POINT,) * len(tensor.dims), 1
+            case LoadRun() | StoreRun():
+                kind = "run load" if isinstance(op, LoadRun) else "run store"
+                (elements,) = shape_of(op.out.type if isinstance(op, LoadRun) else op.value.type)
+                shape = tuple(elements if axis == op.axis else 1 for axis in range(len(tensor.dims)))
+                width, width_why, why = op.width, op.width_why, (RUN,) * len(tensor.dims)
         if isinstance(op, Load | Store | CopyAsync):
             width, width_why, guards, why = op.width, op.width_why, op.guards, op.why
         why = why or ("",) * len(guards)
@@ -146,11 +155,11 @@ class _Walk:
             elem=tensor.elem.name,
             shape=shape,
             kind=kind,
-            invariant=isinstance(op, Load | LoadPoint) and op.invariant,
+            invariant=isinstance(op, Load | LoadPoint | LoadRun) and op.invariant,
             width=width,
             width_bytes=width * size,
             width_why=width_why,
-            elements=layout.registers if layout is not None else int(isinstance(op, LoadPoint | StorePoint)),
+            elements=layout.registers if layout is not None else elements,
             threads=busy_threads(layout, self.warps) if layout is not None else 0,
             guards=tuple(
                 Guard(axis, str(dim), guard, reason)
@@ -248,6 +257,7 @@ def _text(span: Span) -> str:
 def _carried(value: Value) -> Carried:
     layout = _layout(value.type)
     registers = layout.registers if layout is not None else 0 if isinstance(value.type, Tile) else 1
+    registers = value.type.n if isinstance(value.type, Vec) else registers
     plain = Tile(value.type.elem, value.type.shape) if isinstance(value.type, Tile) else value.type
     return Carried(value.name, str(plain), registers)
 

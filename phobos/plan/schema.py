@@ -92,8 +92,9 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A global access. kind: "load", "store", "async copy", "point load", "point store".
+    """A global access.
 
+    kind: "load", "store", "async copy", "point load", "point store", "run load", "run store".
     width elements of width_bytes at a time, 0 before they are chosen. `threads` threads move `elements` each, 0 while
     that is not known.
     loop: the loops around it, outermost first, each "line" or "line part"; "" outside. buffer: an async copy's goal.

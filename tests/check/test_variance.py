@@ -25,6 +25,7 @@ RIGHT = {
     "a tile's point": "var t: tile<f32>[R, C] = 0.0\nif t[0, 0] > 0.0 { barrier() }",
 }
 WRONG = {
+    "element of a lane's run": ("let v = elem(V[ctx.lane * 4 :+ 4])\nif v[0] > 0.0 { barrier() }", "PH301"),
     "lane condition": ("if ctx.lane == 0 { barrier() }", "PH301"),
     "warp condition": ("if ctx.warp == 0 { barrier() }", "PH301"),
     "thread through a let": ("let i = ctx.thread + n\nif i < n { barrier() }", "PH301"),

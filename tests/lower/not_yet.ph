@@ -5,11 +5,11 @@
   t[0 :+ 8, :] = 0.0
   let c = t[0 :+ 8, 0 :+ 8]
   X[0, 0] = t[1, 2]
-  X[ctx.lane, 0] = 1.0
+  let r = elem(t[ctx.lane, 0 :+ 4])
+  store(t[ctx.lane, 0 :+ 4], 1.0)
   X[0 : n, 0 :+ 4] = 0.0
   atomic_add(C[0], 1)
-  barrier()
-  let i = ctx.thread
+  let i = lane_sum(1)
 }
 // ----
 // error: 2: PH401 not supported yet: the attribute `@tensorcore`
@@ -18,8 +18,8 @@
 // error: 5: PH401 not supported yet: assigning through a slice of the tile `t`
 // error: 6: PH401 not supported yet: reading a slice of the tile `t`
 // error: 7: PH401 not supported yet: reading a point of the tile `t`
-// error: 8: PH401 not supported yet: per-thread code (`ctx.lane`)
-// error: 9: PH401 not supported yet: a slice of run-time length
-// error: 10: PH401 not supported yet: the builtin `atomic_add`
-// error: 11: PH401 not supported yet: the builtin `barrier`
-// error: 12: PH401 not supported yet: per-thread code (`ctx.thread`)
+// error: 8: PH401 not supported yet: a run of the tile `t`
+// error: 9: PH401 not supported yet: a run of the tile `t`
+// error: 10: PH401 not supported yet: a slice of run-time length
+// error: 11: PH401 not supported yet: the builtin `atomic_add`
+// error: 12: PH401 not supported yet: the builtin `lane_sum`

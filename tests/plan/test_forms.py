@@ -34,7 +34,7 @@ def test_every_form_is_described(path: Path) -> None:
         assert Plan.from_json(plan.to_json()) == plan
         assert kernel.name in render(plan)
     built = describe(kernels["built"], target("sm_80"), 32)
-    assert {a.width for a in built.accesses} == {0}
+    assert {a.width for a in built.accesses if not a.kind.startswith("point")} <= {0}
     assert built.shared.total_bytes == 0
     assert built.facts == ()
 

@@ -1,0 +1,122 @@
+"""Per-thread ops: what single threads do beside the CTA's tiles. They stand in every form and are not moved to buffers.
+
+A scalar or a `vec` may differ from thread to thread once a `thread_index` has gone into it; `if`, `for` and `while` on
+such a condition diverge. Elementwise ops work on vecs as on tiles: each thread's elements for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .core import Effect, Op, Value, attribute, op, operand, result
+from .tile_ops import scope_named
+from .types import INDEX, Scalar, Tensor, Type, Vec
+
+THREAD_INDICES = ("thread", "warp", "lane")
+
+
+@op("thread_index")
+class ThreadIndex(Op):
+    """The thread's place in its CTA: kind "thread", "warp" or "lane". Index; differs between threads or warps."""
+
+    kind: str = attribute()
+    out: Value = result()
+
+    def verify(self) -> Iterator[str]:
+        if self.kind not in THREAD_INDICES:
+            yield f"unknown kind {self.kind}"
+        if self.out.type != INDEX:
+            yield f"the result is {self.out.type}"
+
+
+@op("barrier", effects=Effect.ORDER)
+class Barrier(Op):
+    """A barrier that the kernel asks for (`barrier()`): orders the accesses of all the CTA's threads around it."""
+
+
+@op("load_run", effects=Effect.READ_GLOBAL)
+class LoadRun(Op):
+    """Read this thread's own run: `out.n` elements along `axis` from `offsets`, unmasked.
+
+    extents as in `load`. align: bytes that the source says the run's address is a multiple of (`align = 4`), 0 when it
+    says nothing; it replaces what is proved, up or down. width: elements per memory access, 0 before `stage`;
+    width_why says which fact proved it or which one was missing. invariant as in `load`, scope as in `load_point`.
+    """
+
+    tensor: Value = operand()
+    offsets: tuple[Value, ...] = operand()
+    extents: tuple[Value, ...] = operand()
+    axis: int = attribute()
+    align: int = attribute(default=0)
+    scope: str = attribute(default="thread")
+    width: int = attribute(default=0)
+    width_why: str = attribute(default="")
+    invariant: bool = attribute(default=False)
+    out: Value = result()
+
+    def verify(self) -> Iterator[str]:
+        yield from _run(self.tensor, self.offsets, self.extents, self.axis, self.out.type)
+        yield from scope_named(self.scope)
+
+
+@op("store_run", effects=Effect.WRITE_GLOBAL)
+class StoreRun(Op):
+    """Write this thread's own run. Fields as in `load_run`; with scope "cta" or "warp" one thread of those does it."""
+
+    tensor: Value = operand()
+    offsets: tuple[Value, ...] = operand()
+    extents: tuple[Value, ...] = operand()
+    value: Value = operand()
+    axis: int = attribute()
+    align: int = attribute(default=0)
+    scope: str = attribute(default="thread")
+    width: int = attribute(default=0)
+    width_why: str = attribute(default="")
+
+    def verify(self) -> Iterator[str]:
+        yield from _run(self.tensor, self.offsets, self.extents, self.axis, self.value.type)
+        yield from scope_named(self.scope)
+
+
+def _run(tensor: Value, offsets: tuple[Value, ...], extents: tuple[Value, ...], axis: int, vec: Type) -> Iterator[str]:
+    if not isinstance(tensor.type, Tensor):
+        yield f"tensor is a {tensor.type}"
+        return
+    if not isinstance(vec, Vec):
+        yield f"the value is a {vec}"
+        return
+    rank = len(tensor.type.dims)
+    if not len(offsets) == len(extents) == rank or not 0 <= axis < rank:
+        yield f"rank {rank}: {len(offsets)} offsets, {len(extents)} extents, axis {axis}"
+    if vec.elem != tensor.type.elem:
+        yield f"{vec} of {tensor.type}"
+    yield from (f"{v} is {v.type}, not index" for v in (*offsets, *extents) if v.type != INDEX)
+
+
+@op("element")
+class Element(Op):
+    """Element `index` of a vec."""
+
+    index: int = attribute()
+    a: Value = operand()
+    out: Value = result()
+
+    def verify(self) -> Iterator[str]:
+        t = self.a.type
+        if not isinstance(t, Vec) or not 0 <= self.index < t.n or self.out.type != t.elem:
+            yield f"element {self.index} of {t} into {self.out.type}"
+
+
+@op("sum_run")
+class SumRun(Op):
+    """The sum of a vec's elements, first to last, each step rounded to the result's type.
+
+    The elements are converted to it first.
+    """
+
+    a: Value = operand()
+    out: Value = result()
+
+    def verify(self) -> Iterator[str]:
+        if not isinstance(self.a.type, Vec) or not isinstance(self.out.type, Scalar):
+            yield f"sums {self.a.type} into {self.out.type}"
