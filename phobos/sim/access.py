@@ -82,8 +82,8 @@ class Access:
     def locate(self, lanes: Lanes, addresses: Array) -> tuple[Lanes, Array]:
         """Byte positions in the memory of the lanes that have one."""
         state = self.state
-        if state.tainted and self.base_name is not None:
-            self._overflowed(lanes)
+        if state.tainted:
+            self.check_overflow(lanes)
         if self.space == "global":
             lanes, place, addresses = self._global(lanes, addresses)
         else:
@@ -168,7 +168,8 @@ class Access:
         kept, addresses = _keep(lanes, addresses, ~bad)
         return kept, place[~bad], addresses
 
-    def _overflowed(self, lanes: Lanes) -> None:
+    def check_overflow(self, lanes: Lanes) -> None:
+        """Report a lane whose address came from an index that overflowed."""
         state = self.state
         taint = state.taint.get(self.base_name or "")
         if taint is None:

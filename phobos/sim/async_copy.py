@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .access import Access, access_of
 from .memory import effect
 from .state import State
+from .storage import REGION_BITS
 from .syntax import Address, Imm, Instruction, Reg
 from .table import Step, instruction, unknown
 from .types import TYPES
@@ -64,8 +65,10 @@ class Copies:
             done = everyone[copy.lanes]
             if but is not None:
                 done &= copy.group < self.group[copy.lanes] - but
-            if done.any():
-                _land(self.state, copy, done)
+            if not done.any():
+                rest.append(copy)
+                continue
+            _land(self.state, copy, done)
             if not done.all():
                 keep = ~done
                 rest.append(
@@ -159,20 +162,19 @@ def _issue(state: State, i: Instruction, modifiers: tuple[str, ...]) -> Step:
             at = int(np.flatnonzero(count > nbytes)[0])
             state.report("out of bounds", i, int(who[at]), f"a copy of {nbytes} bytes is to take {int(count[at])}")
             count = np.minimum(count, nbytes)
-        start = np.zeros(len(who), np.int64)
-        reads = count > 0
-        if reads.all() and (count == nbytes).all():
-            found, start_all = origin.locate(where, origin.addresses(where))
-            if found is where or (found is not None and where is not None and len(found) == len(where)):
-                start = start_all
-            else:
-                assert found is not None
+        start: Array
+        if (count == nbytes).all():
+            found, start = origin.locate(where, origin.addresses(where))
+            if found is not None and len(found) != len(who):
                 keep = np.isin(who, found)
-                who, place, count, start = who[keep], place[keep], count[keep], start_all
-                where = who
-            origin.note_read(where, start)
-        elif reads.any():
-            start = _partial(origin, who, count, start)
+                where, place, count = found, place[keep], count[keep]
+                who = found
+            if len(who):
+                origin.note_read(where, start)
+        else:
+            start = _sources(origin, who, count)
+        if not len(who):
+            return
         target.note_write(where, place, in_flight=True)
         table = copies(state)
         table.pending.append(Copy(nbytes, who, place, start, count, table.group[who].copy(), target))
@@ -180,31 +182,69 @@ def _issue(state: State, i: Instruction, modifiers: tuple[str, ...]) -> Step:
     return effect(run)
 
 
-def _partial(origin: Access, who: Array, count: Array, start: Array) -> Array:
-    """Sources of which only a part is read: only that part must exist."""
-    state = origin.state
-    for size in np.unique(count[count > 0]):
-        mine = np.flatnonzero(count == size)
-        lanes = who[mine]
-        addresses = origin.addresses(lanes)
-        misaligned = addresses & np.uint64(origin.total - 1) != 0
-        if misaligned.any():
-            at = int(np.flatnonzero(misaligned)[0])
-            state.report(
-                "misaligned", origin.i, int(lanes[at]),
-                f"the source of a {origin.total}-byte copy is no multiple of {origin.total}", int(addresses[at]),
-            )  # fmt: skip
-        for at, lane, address in zip(mine.tolist(), lanes.tolist(), addresses.tolist(), strict=True):
-            found = state.memory.find(address)
-            if found is None or not 0 <= address - found.address <= found.size - int(size):
-                what = f"read of {int(size)} bytes outside of {state.memory.describe(address)}"
-                state.report("out of bounds", origin.i, lane, what, address)
-                count[at] = 0
-                continue
-            start[at] = address - found.address + found.place
-            if state.global_races is not None:
-                granule = state.global_granule
-                last = (int(start[at]) + int(size) - 1) >> granule
-                granules = np.arange(int(start[at]) >> granule, last + 1)[:, None]
-                state.global_races.read(origin.site, granules, np.array([lane]), False)
+def _sources(origin: Access, who: Array, count: Array) -> Array:
+    """Where the sources of lanes start when some lanes take only a part, or nothing: only that part must exist.
+
+    A lane whose source is at fault is reported and takes nothing: `count` is set to 0.
+    """
+    start = np.zeros(len(who), np.int64)
+    reading = np.flatnonzero(count)
+    if not len(reading):
+        return start
+    lanes, sizes = who[reading], count[reading]
+    addresses = origin.addresses(lanes)
+    if (sizes == origin.total).all():
+        found, place = origin.locate(lanes, addresses)
+        assert found is not None
+        good = np.isin(lanes, found)
+        if len(found):
+            origin.note_read(found, place)
+    else:
+        good, place = _locate_parts(origin, lanes, addresses, sizes)
+    start[reading[good]] = place
+    count[reading[~good]] = 0
     return start
+
+
+def _locate_parts(origin: Access, lanes: Array, addresses: Array, sizes: Array) -> tuple[Array, Array]:
+    """Which lanes have all of the bytes that they take, and their byte positions; the shadow is told of the reads."""
+    state = origin.state
+    memory = state.memory
+    origin.check_overflow(lanes)
+    good = addresses & np.uint64(origin.total - 1) == 0
+    if not good.all():
+        at = int(np.flatnonzero(~good)[0])
+        state.report(
+            "misaligned", origin.i, int(lanes[at]),
+            f"the source of a {origin.total}-byte copy is no multiple of {origin.total}", int(addresses[at]),
+        )  # fmt: skip
+    place = np.zeros(len(lanes), np.int64)
+    inside = np.zeros(len(lanes), np.bool_)
+    regions = addresses >> np.uint64(REGION_BITS)
+    for region in np.unique(regions):
+        found = memory.find(int(region) << REGION_BITS)
+        if found is None:
+            continue
+        # Below the allocation the difference wraps around or is negative here: either way it is no position in it.
+        offset = (addresses - np.uint64(found.address)).view(np.int64)
+        here = (regions == region) & (offset >= 0) & (offset <= found.size - sizes)
+        inside |= here
+        place[here] = offset[here] + found.place
+    outside = np.flatnonzero(good & ~inside)
+    if len(outside):
+        at = int(outside[0])
+        address = int(addresses[at])
+        what = f"read of {int(sizes[at])} bytes outside of {memory.describe(address)}"
+        state.report("out of bounds", origin.i, int(lanes[at]), what, address)
+    good &= inside
+    lanes, addresses, sizes, place = lanes[good], addresses[good], sizes[good], place[good]
+    if not len(lanes):
+        return good, place
+    if state.counters is not None:
+        untouched = origin.total * len(lanes) - int(sizes.sum())
+        state.counters.global_access(origin.site, addresses, lanes, origin.total, untouched)
+    if state.global_races is not None:
+        # A lane that takes less names its last granule again, which changes nothing.
+        last = (place + sizes - 1) >> origin.granule
+        state.global_races.read(origin.site, np.minimum(origin.granules(place), last), lanes, False)
+    return good, place

@@ -63,8 +63,9 @@ class Counters:
     def sectors(self) -> int:
         return sum(access.sectors for access in self.accesses.values())
 
-    def global_access(self, site: int, addresses: Array, lanes: Array | None, width: int) -> None:
-        """A warp-wide access to global memory: `width` bytes from each address."""
+    def global_access(self, site: int, addresses: Array, lanes: Array | None, width: int, untouched: int = 0) -> None:
+        """A warp-wide access to global memory: `width` bytes from each address, less those `untouched` in all."""
+        self.accesses[site].bytes -= untouched
         self._count(site, addresses, lanes, width, 127, False)
 
     def shared_access(self, site: int, addresses: Array, lanes: Array | None, width: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from phobos.sim import Checks, Finding
+from phobos.sim.races import Races
 from tests.sim.harness import fault, kernel, launch
 
 SHARED = ".shared .align 16 .b8 smem[1024];"
@@ -200,6 +201,72 @@ def test_asynchronous_copies() -> None:
     right(SLOT + first + "bar.sync 0;" + copy)
 
 
+def test_asynchronous_copies_that_take_less() -> None:
+    # Lane t copies 16 bytes from byte 16 t of 256, of which it takes what lies before byte `last`: 16, a part, or 0.
+    body = f"""
+      {SHARED} mov.u32 %r2, smem; shl.b32 %r3, %t, 4; add.u32 %r4, %r2, %r3; mov.u32 %r1, 0;
+      cvt.u64.u32 %rd2, %r3; add.s64 %rd3, %out, %rd2; setp.eq.u32 %p1, %t, 0;
+      sub.s32 %r5, {{last}}, %r3; max.s32 %r5, %r5, 0; min.s32 %r5, %r5, 16; {{before}}
+      cp.async.cg.shared.global [%r4], [%rd3+{{skew}}], 16, %r5; cp.async.wait_all;
+    """
+
+    def copy(last: int, before: str = "", skew: int = 0) -> str:
+        return body.format(last=last, before=before, skew=skew)
+
+    for last in (0, 240, 244, 255, 256):
+        right(copy(last))
+    finding = wrong(copy(260), "out of bounds")  # whole copies, and one of 4 bytes past the end
+    assert (finding.thread, finding.message[:27]) == ((16, 0, 0), "read of 4 bytes outside of ")
+    finding = wrong(copy(272), "out of bounds")  # a whole one past the end
+    assert (finding.thread, finding.message[:28]) == ((16, 0, 0), "read of 16 bytes outside of ")
+    wrong(copy(244, skew=-16), "out of bounds")
+    wrong(copy(244, skew=1 << 36), "out of bounds")
+    wrong(copy(244, skew=4), "misaligned")
+    # Lane 15 takes word 60 and not word 61; lane 16 takes nothing.
+    for last in (244, 240):
+        right(copy(last, "@%p1 st.global.u32 [%out+244], 7;"))
+    right(copy(240, "@%p1 st.global.u32 [%out+240], 7;"))
+    wrong(copy(244, "@%p1 st.global.u32 [%out+240], 7;"), "race")
+    wrong(copy(240, "@%p1 st.global.u32 [%out+236], 7;"), "race")
+    # One thread of another CTA writes what lane 15 of this one took.
+    later = "mov.u32 %r8, %ctaid.x; shl.b32 %r8, %r8, 8; or.b32 %r8, %r8, %t; setp.eq.u32 %p2, %r8, 271;"
+    later += "@%p2 st.global.u32 [%out+{}], 7;"
+    finding = wrong(copy(244) + later.format(240), "race", grid=2)
+    assert "this write races with an earlier read" in finding.message
+    right(copy(244) + later.format(244), grid=2)
+
+
+def test_a_copy_whose_source_is_at_fault_brings_zeros() -> None:
+    body = f"""
+      {SHARED} mov.u32 %r2, smem; shl.b32 %r3, %t, 3; add.u32 %r4, %r2, %r3; cvt.u64.u32 %rd2, %r3;
+      add.s64 %rd3, %in, %rd2; cp.async.ca.shared.global [%r4], [%rd3], 8, 4; cp.async.wait_all;
+      ld.shared.u32 %r1, [%r4];
+    """
+    out, data = np.full(64, 5, np.uint32), np.full(64, 9, np.uint32)
+    result = launch(kernel(body + STORE, ("out", "in")), [out, data], 64, collect=True)
+    assert [finding.kind for finding in result.findings] == ["out of bounds"]
+    assert out.tolist() == [9] * 32 + [0] * 32
+
+
+def test_a_copy_is_checked_for_all_lanes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    read = Races.read
+
+    def counted(races: Races, site: int, granules: Any, lanes: Any, want_written: bool) -> Any:
+        calls.append(site)
+        return read(races, site, granules, lanes, want_written)
+
+    monkeypatch.setattr(Races, "read", counted)
+    for last in (28, 32, 30):  # bytes that each lane takes at most 4 of
+        body = f"sub.s32 %r5, {last}, %r3; max.s32 %r5, %r5, 0; min.s32 %r5, %r5, 4; cvt.u64.u32 %rd2, %r3;"
+        body += "add.s64 %rd3, %out, %rd2; cp.async.ca.shared.global [%r4], [%rd3], 4, %r5; cp.async.wait_all;"
+        calls.clear()
+        result = launch(kernel(SLOT + body), [np.zeros(64, np.uint32)], 64)
+        assert len(calls) == 1
+        origin = next(access for access in result.counters.accesses.values() if access.sectors)
+        assert (origin.sectors, origin.warps, origin.bytes) == (1, 1, last)
+
+
 def test_races_in_global_memory() -> None:
     one = "mul.wide.u32 %rd1, %t, 4; add.s64 %rd1, %out, %rd1; st.global.u32 [%rd1], 7;"
     for lanes in (64, 4096):  # CTAs of different waves race like those of one
@@ -352,6 +419,11 @@ def test_overflow_of_an_index() -> None:
         body.format(65535, "add.s32 %r3, %r3, 40000; mov.b32 %r5, %r3; sub.s32 %r3, %r5, 1;", "s", use), "overflow"
     )
     assert finding.instruction == "add.s32"
+    # The source of a copy is an address, unless the copy takes nothing from it.
+    copy = f"{SHARED} mov.u32 %r7, smem; cp.async.ca.shared.global [%r7], [%rd2], 8, {{}};"
+    for taken in (8, 4):
+        wrong(body.format(65536, "", "s", copy.format(taken)), "overflow")
+    right(body.format(65536, "", "s", copy.format(0)), block=1)
     # Unsigned widening of a large index is not overflow; there it is merely outside of the tensor.
     wrong(body.format(65536, "", "u", use), "out of bounds")
     index = "mov.u32 %r2, 65536; mad.lo.s32 %r3, %r2, 65536, %t; mul.wide.s32 %rd1, %r3, 4;"
