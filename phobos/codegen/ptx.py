@@ -36,12 +36,14 @@ def _machine(cpu: str, features: str) -> Any:
     """LLVM's target machine for a chip.
 
     Options of the whole process, which must precede the first machine: shared pointers are 32 bits wide, and vector
-    loads stay whole (VectorCombine would take them apart, and drop that they are invariant).
+    loads stay whole (VectorCombine would take them apart, and drop that they are invariant). Accesses are as wide as
+    `stage` made them: the back end's vectoriser would merge neighbours, and read what lies between and nobody wrote.
     """
     from llvmlite import binding
 
     binding.set_option("phobos", "-nvptx-short-ptr")
     binding.set_option("phobos", "-disable-vector-combine")
+    binding.set_option("phobos", "-disable-nvptx-load-store-vectorizer")
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     return binding.Target.from_triple(TRIPLE).create_target_machine(cpu=cpu, features=features, opt=3)

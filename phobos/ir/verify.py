@@ -90,7 +90,7 @@ class _Verifier:
         self.kernel = kernel
         self.defined: set[Value] = set()
         self.visible: set[Value] = set()
-        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint)}
+        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint | StoreRun)}
 
     def run(self, limit: int | None) -> Iterator[str]:
         k = self.kernel
@@ -148,7 +148,7 @@ class _Verifier:
         yield from op.verify()
         yield from self.yields(op)
         yield from self.widths(op)
-        if isinstance(op, Load | LoadPoint) and op.invariant and op.tensor in self.written:
+        if isinstance(op, Load | LoadPoint | LoadRun) and op.invariant and op.tensor in self.written:
             yield f"{op.tensor} is read as invariant, and the kernel writes it"
         if op.regions() and any(isinstance(v.type, Buffer) for v in (*op.operands(), *op.results())):
             yield "a buffer is passed on"

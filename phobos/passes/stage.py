@@ -1,12 +1,14 @@
 """stage: from tiles to what threads do. Contraction operands move into shared memory, accesses get their width.
 
 Requires: form "placed". Ensures: only CTA ops and elementwise ops are left: each `dot` is a `dot_fma` over two buffers
-that a `write` fills right before it, each `convert` a write and a read; every load and store has a width and a reason;
-loads of tensors that nothing writes are `invariant`. So it is with a thread's own runs. Buffers have one slot;
-`pipeline` multiplies them.
+that a `write` fills right before it, each `convert` a write and a read, or a `reshape` where no element moves; every
+load and store has a width and a reason; loads of tensors that nothing writes are `invariant`. So it is with a thread's
+own runs. Buffers have one slot; `pipeline` multiplies them.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from ..diagnostics import Diagnostic, Severity
 from ..ir.build import Builder
@@ -15,7 +17,7 @@ from ..ir.cta_ops import Alloc, DotFma, Read, Write
 from ..ir.kernel import Fact, Kernel
 from ..ir.rewrite import Rewriter
 from ..ir.thread_ops import LoadRun, StoreRun
-from ..ir.tile_ops import Convert, Dot, Load, LoadPoint, Store, StorePoint, shape_of
+from ..ir.tile_ops import Convert, Dot, Load, LoadPoint, Reshape, Store, StorePoint, shape_of
 from ..ir.types import Buffer, Scalar, Tensor, Tile
 from ..layout.register import Blocked
 from ..layout.shared import Swizzled
@@ -164,6 +166,8 @@ class _Stager:
         t, to = op.a.type, op.out.type
         assert isinstance(t, Tile) and isinstance(to, Tile)
         assert isinstance(t.layout, Blocked) and isinstance(to.layout, Blocked)
+        if held_alike(t.layout, to.layout, self.kernel.threads):
+            return (Reshape(a=op.a, out=op.out, span=op.span),)
         fast = len(t.shape) - 1
         size = t.elem.size_bytes
         buffer = self._buffer(f"{op.a.name}_convert", t.elem, Swizzled(t.shape, fast), op)
@@ -182,6 +186,22 @@ class _Stager:
             )
         )
         return b.take()
+
+
+def held_alike(source: Blocked, target: Blocked, threads: int) -> bool:
+    """Whether every thread holds in the source, in the same place, all that it holds in the target.
+
+    So it is where they differ along axes of extent 1 only: the threads beyond such an axis hold nothing.
+    """
+    tid = np.arange(threads)
+    have, want = (layout.thread_base(tid % 32, tid // 32) for layout in (source, target))
+    inside = np.ones(threads, bool)
+    for at, extent in zip(want, target.shape, strict=True):
+        inside &= np.asarray(at) < extent
+    if any((inside & (np.asarray(a) != np.asarray(b))).any() for a, b in zip(have, want, strict=True)):
+        return False
+    registers = {target.register_offset(r) for r in range(target.registers)}
+    return registers <= {source.register_offset(r) for r in range(source.registers)}
 
 
 def _width(pitch: int, vector: int, size: int) -> int:

@@ -74,10 +74,12 @@ class _Placer:
         self.kernel = kernel
         self.indices = Indices(kernel)
         self.range: dict[Value, tuple[int, int]] = {}
+        self.number: dict[Value, int] = {}
         self.used: set[Fact] = set()
         for op in kernel.walk():
             if isinstance(op, Alloc):
                 assert isinstance(op.out.type, Buffer)
+                self.number[op.out] = len(self.number)
                 self.range[op.out] = (op.offset_bytes, op.offset_bytes + op.out.type.size_bytes)
 
     # ---- conflicts -----------------------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ class _Placer:
     def _order(self, clash: tuple[Access, Access]) -> tuple[object, ...]:
         """The order of clashes by their place: which one a sync names must not depend on the order of a set."""
         return tuple(
-            (a.line, a.where.name, self.range.get(a.where, ()), a.phase, a.age, a.writes, a.alone) for a in clash
+            (a.line, a.where.name, self.number.get(a.where, -1), a.phase, a.age, a.writes, a.alone) for a in clash
         )
 
     def _why(self, before: Access, after: Access) -> str:

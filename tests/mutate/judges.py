@@ -23,8 +23,9 @@ from phobos import interp
 from phobos.codegen import compile_ptx, emit, shared_bytes
 from phobos.diagnostics import CompileError, InternalError
 from phobos.interp.memory import InterpError
+from phobos.ir.core import Effect
 from phobos.ir.kernel import Kernel
-from phobos.ir.tile_ops import Store, StorePoint, element
+from phobos.ir.tile_ops import element
 from phobos.ir.verify import verify
 from phobos.runline import Inputs, RunLine, judge, launch_grid, make_inputs, widened
 from phobos.sim import Checks, SimFault, simulate
@@ -69,7 +70,7 @@ def trials(case: Case) -> tuple[Trial, ...]:
         grid = launch_grid(made.after["fold"], line, inputs.dims)
         arrays = {name: array.copy() for name, array in inputs.tensors.items()}
         interp.run(kernel, arrays, inputs.scalars, grid)
-        written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint)}
+        written = {v for op in kernel.walk() if op.effects & Effect.WRITE_GLOBAL for v in op.operands()}
         want = {v.name: widened(arrays[v.name], element(v.type)) for v in kernel.tensors if v in written}
         found.append(Trial(line, inputs, want, grid))
     return tuple(found)

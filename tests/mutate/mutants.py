@@ -21,6 +21,7 @@ from phobos.ir.core import Op, Role, Value
 from phobos.ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from phobos.ir.kernel import Kernel
 from phobos.ir.rewrite import Rewriter
+from phobos.ir.thread_ops import Barrier, LoadRun, StoreRun
 from phobos.ir.tile_ops import Binary, Broadcast, Cast, Compare, Fma, For, Iota, Load, LoadPoint, Select, Store
 from phobos.ir.types import Buffer, Tile
 
@@ -91,10 +92,12 @@ def where(op: Op) -> str:
 
 
 def barrier(made: Compiled) -> Iterator[tuple[str, Recipe]]:
-    """Drop a kept barrier."""
+    """Drop a kept barrier, or one that the kernel asks for."""
     for op in ops_of(made.synced, Sync):
         if op.scope != "none":
-            yield f"{op.why}", lambda op=op: Product(put(made.synced, op, ()))
+            yield op.why, lambda op=op: Product(put(made.synced, op, ()))
+    for op in ops_of(made.synced, Barrier):
+        yield where(op), lambda op=op: Product(put(made.synced, op, ()))
 
 
 def wait(made: Compiled) -> Iterator[tuple[str, Recipe]]:
@@ -221,7 +224,7 @@ def _guards(kernel: Kernel, make: Callable[[Kernel], Product]) -> Iterator[tuple
 
 def width(made: Compiled) -> Iterator[tuple[str, Recipe]]:
     """Access twice as many elements at once."""
-    for op in ops_of(made.synced, Load, Store, CopyAsync, Write, Read, DotFma):
+    for op in ops_of(made.synced, Load, Store, LoadRun, StoreRun, CopyAsync, Write, Read, DotFma):
         for name in ("width", "a_width", "b_width"):
             if hasattr(op, name):
                 wider = op.replace(**{name: 2 * getattr(op, name)})
@@ -231,10 +234,10 @@ def width(made: Compiled) -> Iterator[tuple[str, Recipe]]:
 def invariant(made: Compiled) -> Iterator[tuple[str, Recipe]]:
     """Believe of a tensor that the kernel writes that nothing writes it."""
     kernel = made.after["stage"]
-    for op in ops_of(kernel, Load, LoadPoint):
+    for op in ops_of(kernel, Load, LoadPoint, LoadRun):
         if not op.invariant:
 
-            def believed(op: Load | LoadPoint = op) -> Product:
+            def believed(op: Load | LoadPoint | LoadRun = op) -> Product:
                 wrong = put(kernel, op, (op.replace(invariant=True),))
                 return Product(finish(wrong, "stage", made.options)["sync"], (wrong,))
 
@@ -252,6 +255,8 @@ def split(made: Compiled) -> Iterator[tuple[str, Recipe]]:
         for by in (-1, 1, "-tile", "+tile"):
 
             def moved(op: For = op, rest: For = rest, by: int | str = by) -> Product:
+                if by == "-tile" and rest.part != "remainder":
+                    raise NoMutant("the rest takes any number of trips, all masked")
                 b = Builder(op.span)
                 if isinstance(by, int):
                     middle = b.add(op.stop, by)

@@ -2,7 +2,8 @@
 
 Each program is compiled for chips with and without cp.async at both index widths, with some launch facts denied. The
 interpreter runs every form bit for bit alike, `ownership` finds threads that meet without a barrier, LLVM compiles it
-in a child process, and for a sample the linker and this machine's processor have their turn.
+in a child process, the simulator runs the PTX with every check, and for a sample the linker and this machine's
+processor have their turn.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 from phobos import passes
+from phobos.codegen import shared_bytes
 from phobos.codegen.isolate import compile_isolated
 from phobos.codegen.link import default_linker
 from phobos.compiler import Unit
@@ -26,6 +28,7 @@ from phobos.interp import numbers
 from phobos.interp import run as interpret
 from phobos.ir.kernel import Fact, Kernel
 from phobos.ir.types import SCALARS
+from phobos.sim import Finding, SimFault, simulate
 from phobos.source import Source
 from phobos.target import target
 from tests.codegen import cpu
@@ -35,6 +38,16 @@ from tests.prop.tile_expressions import FLOATS, Array
 from tests.prop.tile_programs import Program, make
 
 CHIPS = ("sm_80", "sm_75")
+SIMULATED = ("sm_80", "sm_75", "sm_90")
+STORED: dict[str, Any] = {
+    "i8": np.int8,
+    "u8": np.uint8,
+    "i32": np.int32,
+    "i64": np.int64,
+    "f32": np.float32,
+    "f64": np.float64,
+    "bool": np.uint8,
+}
 ANY_CHIP = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120")
 LIMITS = ("PH402", "PH501", "PH502")
 """Errors that a right program may get: nothing to pipeline, too much shared memory, too few threads."""
@@ -202,9 +215,66 @@ def runs_here(seed: int) -> bool:
     return True
 
 
+def simulates(seed: int) -> bool:
+    """Compare the simulator, all checks on, with the interpreter; False where there is nothing to compare.
+
+    The chip and the index width go by the seed. The PTX comes from the long-lived child. A program whose blocks race
+    with each other, which is the program's own doing, is compared on its first block alone.
+    """
+    case = made(seed)
+    if case is None:
+        return False
+    with told(case):
+        base = reference(case)
+        chip, bits = SIMULATED[seed % len(SIMULATED)], (32, 64)[seed // len(SIMULATED) % 2]
+        found = case.within_limits(chip, bits) if base is not None else None
+        if base is None or found is None:
+            return False
+        kernel = found["synced"]
+        _, ptx = compile_isolated(kernel, target(chip), bits, case.unit.source)
+        try:
+            left = _simulated(case, kernel, ptx.ptx, bits)
+        except SimFault as fault:
+            if not _between_blocks(fault.finding):
+                raise
+            case.grid = (1, 1, 1)
+            left, base = _simulated(case, kernel, ptx.ptx, bits), case.ran(kernel, bits)
+        assert case.differing(left, {n: base[n] for n in left}) == [], f"{chip}, {bits} bits, simulated"
+    return True
+
+
+def _simulated(case: Case, kernel: Kernel, ptx: str, bits: int) -> dict[str, Array]:
+    left = {t.name: case.arrays[t.name].copy() for t in kernel.tensors}
+    extent = np.int32 if bits == 32 else np.int64
+    args: list[Any] = [*left.values(), *(extent(case.program.dims[d.name]) for d in kernel.dims)]
+    args += [STORED[str(v.type)](case.program.scalars[v.name]) for v in kernel.scalars]
+    total, dynamic = shared_bytes(kernel)
+    simulate(ptx, kernel.name, args, case.grid, (kernel.threads,), total if dynamic else 0, processes=1)
+    return left
+
+
+def _between_blocks(finding: Finding) -> bool:
+    """Whether a finding is a race of two different blocks."""
+    if finding.kind != "race" or finding.block is None:
+        return False
+    here = "block ({}, {}, {})".format(*finding.block)
+    return any("block (" in text and here not in text for text in finding.related)
+
+
 @pytest.mark.parametrize("seed", range(44))
 def test_forms(seed: int) -> None:
     agrees(seed, cubin=seed % 8 == 0)
+
+
+@pytest.mark.parametrize("start", range(0, 200, 20))
+def test_simulator(start: int) -> None:
+    assert sum(simulates(seed) for seed in range(start, start + 20)) > 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1000, 2000, 50))
+def test_simulator_at_length(start: int) -> None:
+    assert sum(simulates(seed) for seed in range(start, start + 50)) > 25
 
 
 @pytest.mark.parametrize("seed", range(3))
