@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,7 +88,7 @@ def _reference(options: Command, line: RunLine) -> runline.Reference:
         raise UsageError(f"{line.span}: {error}") from None
 
 
-class Runner:
+class Runner(ABC):
     """Runs kernels somewhere."""
 
     def __init__(self, unit: Unit, chip: Target, index_bits: int | None) -> None:
@@ -104,9 +105,9 @@ class Runner:
         self.launch(handle, line, arrays, inputs)
         return arrays
 
+    @abstractmethod
     def launch(self, handle: KernelHandle, line: RunLine, arrays: dict[str, Any], inputs: Inputs) -> None:
         """Run the kernel on arrays that it may write."""
-        raise NotImplementedError
 
     def judged(self, line: RunLine) -> RunLine:
         """The line by whose tolerance the results are judged."""

@@ -170,9 +170,17 @@ def extreme(state: State, i: Instruction) -> Step:
     type_ = TYPES[i.modifiers[-1]]
     fn = extreme_function(i.opcode, i.modifiers, n.NAN32 if type_.bits == 32 else n.NAN64)
     if "ftz" in i.modifiers:
-        plain = fn
-        fn = lambda *x: plain(*(n.flush32(each) for each in x))  # noqa: E731
+        return state.pure(i, _flushing(fn), type_, tuple((operand, type_) for operand in i.operands[1:]))
     return state.pure(i, fn, type_, tuple((operand, type_) for operand in i.operands[1:]))
+
+
+def _flushing(plain: Callable[..., Array]) -> Callable[..., Array]:
+    """The function of operands whose subnormals are taken as zeros (`.ftz`)."""
+
+    def flushed(*operands: Array) -> Array:
+        return plain(*(n.flush32(each) for each in operands))
+
+    return flushed
 
 
 def extreme_function(opcode: str, modifiers: tuple[str, ...], nan: Any) -> Callable[..., Array]:

@@ -45,29 +45,29 @@ class RegisterFile:
         row: Array = self.slabs[bits][at]
         return row
 
-    def source(self, register: Reg, type_: Type, line: int) -> Array:
-        """A register's row as a type; its low part when the register is wider."""
+    def _fitting(self, register: Reg, type_: Type, line: int) -> tuple[int, Array]:
+        """Width and row of a register that can hold a type."""
         bits, at = self._place[register.name]
-        row: Array = self.slabs[bits][at]
         if (type_.kind == "pred") != (bits == PREDICATE):
             raise PtxError(line, f"register {register.name} is not a .{type_.name}")
+        if type_.kind != "pred" and type_.bits > bits:
+            raise PtxError(line, f"register {register.name} is narrower than .{type_.name}")
+        row: Array = self.slabs[bits][at]
+        return bits, row
+
+    def source(self, register: Reg, type_: Type, line: int) -> Array:
+        """A register's row as a type; its low part when the register is wider."""
+        bits, row = self._fitting(register, type_, line)
         if type_.kind == "pred":
             return row
-        if type_.bits > bits:
-            raise PtxError(line, f"register {register.name} is narrower than .{type_.name}")
         view: Array = row.view(type_.dtype)
         return view if type_.bits == bits else view[:: bits // type_.bits]
 
     def target(self, register: Reg, type_: Type, line: int) -> Array:
         """A register's row to be assigned values of a type: a wider register is sign- or zero-extended into."""
-        bits, at = self._place[register.name]
-        row: Array = self.slabs[bits][at]
-        if (type_.kind == "pred") != (bits == PREDICATE):
-            raise PtxError(line, f"register {register.name} is not a .{type_.name}")
+        bits, row = self._fitting(register, type_, line)
         if type_.kind == "pred":
             return row
-        if type_.bits > bits:
-            raise PtxError(line, f"register {register.name} is narrower than .{type_.name}")
         if type_.bits == bits:
             return row.view(type_.dtype)
         return row.view(SIGNED[bits] if type_.signed else UNSIGNED[bits])

@@ -7,6 +7,7 @@ width rounded up to whole warps; lanes that stand for no thread have exited befo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -206,9 +207,9 @@ class State:
             same = out.dtype == sources[0].dtype or out.dtype == np.bool_
             if same and len(sources) == 2:
                 a, b = sources
-                full = lambda: ufunc(a, b, out=out)  # noqa: E731
+                full = partial(ufunc, a, b, out=out)
             elif same:
-                full = lambda: ufunc(*sources, out=out)  # noqa: E731
+                full = partial(ufunc, *sources, out=out)
             else:
 
                 def full() -> None:
