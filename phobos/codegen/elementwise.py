@@ -41,7 +41,31 @@ def const(f: Function, op: Const) -> None:
 
 
 def program_id(f: Function, op: ProgramId) -> None:
-    f.bind(op.out, (_special(f, f"ctaid.{AXES[op.axis]}"),))
+    f.bind(op.out, (_ordered_block(f, op.axis),))
+
+
+def _ordered_block(f: Function, axis: int) -> LLVM:
+    """The block's index along an axis: its number in the order of launch, split along the axes of the kernel's order.
+
+    Axes from the first that the order leaves in place to the last keep the hardware's own register. The number of
+    blocks of an order that is not the hardware's is that of the tiles of one tensor, which an index holds.
+    """
+    order = f.kernel.order
+    moved = max((i + 1 for i, a in enumerate(order) if i != a), default=0)
+    if axis >= moved:
+        return _special(f, f"ctaid.{AXES[axis]}")
+    number, count = constant(f.index, 0), constant(f.index, 1)
+    for a in range(moved):
+        number = f.add(number, f.mul(count, _special(f, f"ctaid.{AXES[a]}")))
+        count = f.mul(count, _special(f, f"nctaid.{AXES[a]}"))
+    for a in order[:moved]:
+        if a == order[moved - 1]:
+            break
+        blocks = _special(f, f"nctaid.{AXES[a]}")
+        if a == axis:
+            return f.b.urem(number, blocks)
+        number = f.b.udiv(number, blocks)
+    return number
 
 
 def grid_size(f: Function, op: GridSize) -> None:

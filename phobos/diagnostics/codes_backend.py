@@ -17,4 +17,5 @@ BACKEND: dict[str, str] = {
     "PR403": "loop not pipelined",
     "PR404": "resident blocks chosen",
     "PR501": "grid cannot be inferred",
+    "PR502": "order of blocks chosen",
 }

@@ -87,7 +87,8 @@ class GridAxis:
 class Kernel:
     """One kernel at one form of the pipeline ("built", "folded", .. "synced").
 
-    Parameters in ABI order: tensors, dims, scalars.
+    Parameters in ABI order: tensors, dims, scalars. order: the grid's axes (0 x, 1 y, 2 z) from the one along which
+    blocks that start one after another differ first; the hardware's own is x first.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Kernel:
     constants: tuple[tuple[str, int], ...]
     span: Span
     grid: tuple[GridAxis, GridAxis, GridAxis] = (GridAxis(), GridAxis(), GridAxis())
+    order: tuple[int, ...] = (0, 1, 2)
     denied: frozenset[Fact] = frozenset()
     used: frozenset[Fact] = frozenset()
     remarks: tuple[Diagnostic, ...] = ()

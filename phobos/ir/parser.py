@@ -153,6 +153,7 @@ class _Parser:
         constants = self.items() if self.accept("constants") else {}
         chosen = self.items() if self.accept("attributes") else {}
         grid = self.value() if self.accept("grid") else (GridAxis(),) * 3
+        order = self.value() if self.accept("order") else (0, 1, 2)
         denied = self.facts() if self.accept("denied") else frozenset()
         used = self.facts() if self.accept("used") else frozenset()
         self.expect("{")
@@ -171,6 +172,7 @@ class _Parser:
             constants=tuple(constants.items()),
             span=span,
             grid=grid,
+            order=order,
             denied=denied,
             used=used,
         )

@@ -79,6 +79,8 @@ class _Printer:
             lines.append("  attributes " + dict_text(attributes))
         if any(axis != GridAxis() for axis in k.grid):
             lines.append("  grid " + value_text(k.grid))
+        if k.order != (0, 1, 2):
+            lines.append("  order " + value_text(k.order))
         lines += [f"  {word} {facts_text(f)}" for word, f in (("denied", k.denied), ("used", k.used)) if f]
         return "\n".join([*lines, "{", *self.ops(k.body, 1), "}"]) + "\n"
 

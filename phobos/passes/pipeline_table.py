@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..diagnostics import InternalError
 from ..ir.kernel import Kernel
 from ..ir.verify import check
-from . import fold, grid, guard, hoist, occupy, pack, pipeline, place, split, stage, sync
+from . import fold, grid, guard, hoist, occupy, order, pack, pipeline, place, split, stage, sync
 from .options import Options
 
 
@@ -27,6 +27,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass("fold", "built", "folded", fold.run),
     Pass("hoist", "folded", "folded", hoist.run),
     Pass("guard", "folded", "guarded", guard.run),
+    Pass("order", "guarded", "guarded", order.run),
     Pass("place", "guarded", "placed", place.run),
     Pass("split", "placed", "placed", split.run),
     Pass("stage", "placed", "staged", stage.run),

@@ -459,3 +459,24 @@ def square(P: Array) -> Result:
 
 def rank_one(R: Array, C: Array, Q: Array, V: Array, Y: Array, Z: Array) -> Result:
     return {"Y": 1.0 + R * C - (R + 1.0) * C, "Z": Q @ V.T}
+
+
+# ---- order.ph --------------------------------------------------------------------------------------------
+
+
+def across(A: Array, B: Array) -> Result:
+    return {"B": f32(A + 1)}
+
+
+def deep(A: Array, B: Array) -> Result:
+    return {"B": f32(A * 2)}
+
+
+def skipped(A: Array, B: Array) -> Result:
+    return {"B": f32(A - 1)}
+
+
+def numbers(A: Array) -> Result:
+    m, n = np.indices(A.shape) // 8
+    gm, gn = (-(-s // 8) for s in A.shape)
+    return {"A": (m * 1000 + n * 100 + gm * 10 + gn).astype(np.int32)}

@@ -37,6 +37,7 @@ NOT_FROM_SOURCE = {
     "PR403": LATER,
     "PR404": LATER,
     "PR501": LATER,
+    "PR502": LATER,
 }
 
 
