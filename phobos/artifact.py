@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from .diagnostics import Diagnostic
 from .ir.core import Effect
-from .ir.kernel import Aligned, Fact, GridAxis, Kernel
+from .ir.kernel import Aligned, Fact, GridAxis, Kernel, Stated
 from .ir.types import Dim, Scalar, Tensor
 from .source import Source
 from .target import Target
@@ -130,6 +130,17 @@ class Artifact:
     def aligned(self) -> tuple[Aligned, ...]:
         """The promises of `@aligned` about run-time extents, which the kernel checks at its entry."""
         return tuple(a for a in self.kernel.attributes.aligned if a.dim in self.signature.dims)
+
+    @property
+    def strides(self) -> tuple[tuple[str, int], ...]:
+        """Tensor and axis of each stride that is a parameter, in ABI order."""
+        pairs = zip(self.kernel.tensors, self.kernel.strides, strict=False)
+        return tuple((tensor.name, axis) for tensor, each in pairs for axis in range(len(each)))
+
+    @property
+    def stated(self) -> tuple[Stated, ...]:
+        """What `align` says of runs, which the launcher compares with addresses and strides."""
+        return self.kernel.stated
 
     @property
     def shared_bytes(self) -> int:

@@ -30,7 +30,9 @@ from .passes import run as run_passes
 from .source import Source
 from .target import Target
 
-TAKEN = ("PR402", "PR404")
+INDEX_32 = Fact("index_32", "")
+"""What every kernel of 32-bit indices relies on; its Plan says so, for launchers that are not this project's."""
+TAKEN = ("PR402", "PR404", "PR405", "PR406")
 """Remarks of the series PR4xx that tell of a choice made, not of a fast path not taken."""
 Observer = Callable[[str, Kernel], None]
 """Told each form of the tile IR by name, as `passes.run` does."""
@@ -169,6 +171,8 @@ class Unit:
         with _timed(times, "passes"):
             options = Options(target=target, index_bits=bits, verify=self.verify)
             kernel = run_passes(kernel, options, observer=self._tracing(observer))
+            if bits == 32:
+                kernel = kernel.replace(used=kernel.used | {INDEX_32})
         llvm_ir, made = run_llvm(kernel, target, bits, self.source, times)
         artifact = Artifact(
             source=self.source,

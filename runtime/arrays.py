@@ -7,6 +7,7 @@ only come from a process where torch is loaded. An `Array` keeps its owner alive
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,26 @@ class Array:
         return True
 
     @property
+    def steps(self) -> tuple[int, ...]:
+        """The strides of the axes that have more than one index, 0 for the others: none of those is ever taken."""
+        return tuple(s if n > 1 and self.size else 0 for n, s in zip(self.shape, self.strides, strict=True))
+
+    @property
+    def reach(self) -> int:
+        """How many elements there are from the first to the last in memory, the gaps between rows included."""
+        return 1 + sum((n - 1) * abs(s) for n, s in zip(self.shape, self.steps, strict=True)) if self.size else 0
+
+    @property
+    def elements_apart(self) -> bool:
+        """Whether every element has memory of its own for sure: each axis steps over all that the finer ones reach."""
+        reached = 0
+        for stride, extent in sorted((abs(s), n) for n, s in zip(self.shape, self.steps, strict=True) if n > 1):
+            if stride <= reached:
+                return self.size == 0
+            reached += stride * (extent - 1)
+        return True
+
+    @property
     def bytes(self) -> tuple[int, int]:
         """The addresses from the first element to behind the last, for any strides; an empty range for empty arrays."""
         if self.size == 0:
@@ -82,9 +103,25 @@ class Array:
         return low, self.pointer + size * (1 + sum(s for s in spans if s > 0))
 
     def overlaps(self, other: Array) -> bool:
-        """Whether the address ranges meet, in the same kind of memory."""
+        """Whether an element of the one may share memory with one of the other: not where the address ranges are apart,
+        nor where they are interleaved like columns of one matrix."""
         (a, b), (c, d) = self.bytes, other.bytes
-        return self.on_device == other.on_device and max(a, c) < min(b, d)
+        if self.on_device != other.on_device or max(a, c) >= min(b, d):
+            return False
+        mine, theirs = self._rows(), other._rows()
+        pitch = math.gcd(*mine[1], *theirs[1])
+        if not pitch:
+            return True
+        ahead = (c - a) % pitch  # rows lie at a + i * pitch and c + j * pitch, whatever i and j are
+        return ahead < mine[0] or ahead + theirs[0] > pitch
+
+    def _rows(self) -> tuple[int, list[int]]:
+        """The bytes of a stretch without gaps along the inner axes, and the distances in bytes of such stretches."""
+        size = SIZES[self.elem]
+        run, left = 1, [(s, n) for n, s in zip(self.shape, self.steps, strict=True) if n > 1]
+        while left and left[-1][0] == run:
+            run *= left.pop()[1]
+        return run * size, [abs(s) * size for s, _ in left]
 
     def __str__(self) -> str:
         return f"{self.library} array of {self.elem}, shape {self.shape}"

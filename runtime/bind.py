@@ -76,17 +76,35 @@ def _tensor(param: TensorParam, value: Any, stream: int | None) -> Array:
     if len(array.shape) != len(param.dims):
         axes = f"{len(param.dims)} ax{'is' if len(param.dims) == 1 else 'es'}"
         raise ArgumentError(param.name, f"a {param}, with {axes}", f"a {array}")
-    if not array.is_dense:
-        # A copied-in NumPy array could be made dense, but then what it overlaps would be lost.
-        raise ArgumentError(
-            param.name,
-            "a row-major tensor without gaps",
-            f"shape {array.shape} with strides {array.strides}",
-            "pass a contiguous copy",
-        )
     if param.written and array.readonly:
         raise ArgumentError(param.name, "a tensor that can be written", f"a read-only {array}")
+    _check_strides(param, array)
     return array
+
+
+def _check_strides(param: TensorParam, array: Array) -> None:
+    """Rows without gaps, at any distances that are not negative; elements of their own where the kernel writes.
+
+    Axes of extent 1 may say anything, and so may all axes of an empty array.
+    """
+    copy = {"torch": "x.contiguous()", "numpy": "numpy.ascontiguousarray(x)", "cupy": "cupy.ascontiguousarray(x)"}
+    help = f"pass a contiguous copy, such as {copy.get(array.library, 'x.copy()')}"
+    if param.written:
+        help = "pass a contiguous tensor and copy the result from it"
+    came = f"shape {array.shape} with strides {array.strides}"
+    for axis, step in enumerate(array.steps):
+        last = axis == len(array.steps) - 1
+        if last and step != 1 and array.shape[axis] > 1 and array.size:
+            expected = f"stride 1 on axis {axis}, the innermost"
+            raise ArgumentError(param.name, expected, f"stride {step} in {came}", help)
+        if step < 0:
+            expected = f"a stride of axis {axis} that is not negative"
+            raise ArgumentError(param.name, expected, f"stride {step} in {came}", help)
+    if param.written and not array.elements_apart:
+        axis = next((a for a, (n, s) in enumerate(zip(array.shape, array.steps, strict=True)) if n > 1 and s == 0), -1)
+        where = f"stride 0 on axis {axis}, in {came}" if axis >= 0 else came
+        expected = "elements that share no memory, since the kernel writes them"
+        raise ArgumentError(param.name, expected, where, help)
 
 
 def _conversion(wanted: str, array: Array) -> str:
@@ -194,8 +212,9 @@ def check_aligned(kernel: str, promises: tuple[Aligned, ...], bound: Bound, sign
     for promise in promises:
         extent = bound.dims.get(promise.dim)
         if extent is not None and extent % promise.divisor:
-            owner = next(p.name for p in signature.tensors if promise.dim in p.dims)
+            owners = [p.name for p in signature.tensors if promise.dim in p.dims]
+            those = f"{', '.join(owners[:-1])} and {owners[-1]} have" if owners[1:] else f"{owners[0]} has"
             raise AlignedPromiseError(
                 f"{kernel}: @aligned({promise.dim} = {promise.divisor}) promises that {promise.dim} is a multiple of "
-                f"{promise.divisor}, and {owner} has {promise.dim} = {extent}; the kernel would trap"
+                f"{promise.divisor}, and {those} {promise.dim} = {extent}; the kernel would trap"
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -69,12 +70,14 @@ class Prepared:
             check_aligned(kernel.name, kernel.meaning.attributes.aligned, bound, kernel.signature)
         self._staging = Staging(bound) if bound.has_host_arrays else None
         try:
-            self._decide(kernel, self._staging.bound if self._staging else bound, grid, here)
+            self._decide(kernel, self._staging.bound if self._staging else bound, grid, here, check)
         except BaseException:
             self.close()
             raise
 
-    def _decide(self, kernel: Launchable, bound: Bound, asked: int | Sequence[int] | None, here: int) -> None:
+    def _decide(
+        self, kernel: Launchable, bound: Bound, asked: int | Sequence[int] | None, here: int, check: bool
+    ) -> None:
         self.bound = bound
         first = kernel.variant()
         if asked is None and first.kernel.attributes.persistent:
@@ -82,6 +85,8 @@ class Prepared:
             asked = device.resident_blocks(function, first.threads, first.dynamic_shared_bytes, here)
         self.grid = grid.chosen(asked, first.grid, bound.dims)
         facts.refuse_larger_grid(first, bound, self.grid)
+        if check:
+            facts.refuse_overstated(first, bound)
         self.artifact = allowed(kernel, first, bound, self.grid)
         target, capability = self.artifact.target, device.compute_capability(here)
         if not runs_on(target, *capability):
@@ -111,6 +116,7 @@ class Prepared:
             self.launch()
             self._staging.copy_out(self.stream)
             device.synchronize(self.stream)
+            self._staging.spread()
         for other in foreign:
             device.order(self.stream, other)
 
@@ -146,15 +152,17 @@ def _enter_device(bound: Bound) -> int:
 
 # The functions of an artifact, by context; an artifact that is forgotten leaves its modules loaded.
 _functions: WeakKeyDictionary[Artifact, dict[int, int]] = WeakKeyDictionary()
+_loading = threading.Lock()
 
 
 def _function(artifact: Artifact) -> int:
     """The artifact's kernel in the current context, loaded once."""
-    loaded = _functions.setdefault(artifact, {})
     context = device.context_id()
-    if context not in loaded:
-        _, loaded[context] = device.load_function(artifact.cubin, artifact.name, artifact.dynamic_shared_bytes)
-    return loaded[context]
+    with _loading:
+        loaded = _functions.setdefault(artifact, {})
+        if context not in loaded:
+            _, loaded[context] = device.load_function(artifact.cubin, artifact.name, artifact.dynamic_shared_bytes)
+        return loaded[context]
 
 
 # ---- parameters ---------------------------------------------------------------------------------------------
@@ -174,6 +182,7 @@ def pack(artifact: Artifact, bound: Bound) -> tuple[int, object]:
     signature = artifact.signature
     values: list[Any] = [ctypes.c_uint64(bound.arrays[p.name].pointer) for p in signature.tensors]
     values += [extent(bound.dims[dim]) for dim in signature.dims]
+    values += [extent(bound.arrays[tensor].steps[axis]) for tensor, axis in artifact.strides]
     values += [_c_scalar(p.type, bound.scalars[p.name]) for p in signature.scalars]
     pointers = (ctypes.c_void_p * max(len(values), 1))(*[ctypes.addressof(v) for v in values])
     return ctypes.addressof(pointers), (pointers, values)

@@ -49,6 +49,8 @@ def simulate(
     first = kernel.variant()
     blocks = grid.chosen(asked, first.grid, bound.dims)
     facts.refuse_larger_grid(first, bound, blocks)
+    if check:
+        facts.refuse_overstated(first, bound)
     made = allowed(kernel, first, bound, blocks)
     if 0 in blocks:
         return SimResult(Counters())
@@ -80,10 +82,11 @@ def parameters(made: Artifact, bound: Bound) -> tuple[list[str], list[Any]]:
     """Names and values in ABI order (`docs/abi.md`)."""
     signature = made.signature
     extent = np.int32 if made.index_bits == 32 else np.int64
-    named: dict[str, Any] = {p.name: as_numpy(bound.arrays[p.name], p.elem) for p in signature.tensors}
-    named |= {dim: extent(bound.dims[dim]) for dim in signature.dims}
-    named |= {p.name: _scalar(p.type, bound.scalars[p.name]) for p in signature.scalars}
-    return list(named), list(named.values())
+    named: list[tuple[str, Any]] = [(p.name, as_numpy(bound.arrays[p.name], p.elem)) for p in signature.tensors]
+    named += [(dim, extent(bound.dims[dim])) for dim in signature.dims]
+    named += [(f"stride {axis} of {t}", extent(bound.arrays[t].steps[axis])) for t, axis in made.strides]
+    named += [(p.name, _scalar(p.type, bound.scalars[p.name])) for p in signature.scalars]
+    return [name for name, _ in named], [value for _, value in named]
 
 
 def _scalar(kind: Scalar, value: Number) -> Any:

@@ -12,7 +12,23 @@ from typing import Any
 FORMS = ("built", "folded", "guarded", "placed", "staged", "packed", "synced")
 PRODUCTS = ("report", "plan", "llvm", "llvm-opt", "ptx", "cubin")
 EMITS = (*FORMS, *PRODUCTS)
-PASSES = ("facts", "fold", "hoist", "guard", "order", "place", "split", "stage", "pipeline", "occupy", "pack", "sync")
+PASSES = (
+    "facts",
+    "dp4a",
+    "fold",
+    "hoist",
+    "guard",
+    "tails",
+    "order",
+    "place",
+    "split",
+    "stage",
+    "lift",
+    "pipeline",
+    "occupy",
+    "pack",
+    "sync",
+)
 """Names of `passes.PIPELINE`, written out so that `--help` loads no pass; a test compares the two."""
 
 

@@ -41,7 +41,7 @@ def runs(layout: RegisterLayout, width: int, axis: int) -> list[Run]:
 
 
 class Window:
-    """Where a tile lies in a tensor, seen by one thread: the address and the predicate of each of its runs.
+    """Where a tile lies in a tensor or buffer, seen by one thread: the address and the predicate of each of its runs.
 
     Pointers are made where they are used and each row's from another's, by adding a multiple of the pitch, so that few
     registers are alive at a time.
@@ -55,17 +55,21 @@ class Window:
         extents: Sequence[Value],
         layout: RegisterLayout,
         guards: Sequence[str],
+        limits: Sequence[Value] = (),
     ) -> None:
         self._f, self._layout, self._guards = f, layout, guards
         self._size = element(tensor.type).size_bytes
-        self.tensor: LLVM = f.scalar(tensor)
+        self._distance = f.distance(tensor)
+        self.tensor: LLVM = f.memory(tensor)
         self._extents = [f.scalar(e) for e in extents]
+        self._ends = [f.scalar(e) for e in limits] or self._extents
         self._base = f.thread_base(layout)
         self._highest = [int(c.max()) for c in f.table(layout)]
         self._start = [f.add(f.scalar(o), f.wide(c)) for o, c in zip(offsets, self._base, strict=True)]
         self._rows: dict[Offset, LLVM] = {}
         self._steps: dict[tuple[int, int], LLVM] = {}
         self._strides: dict[int, int | LLVM] = {}
+        self._given = [f.scalar(s) for s in f.kernel.strides_of(tensor)]
         self._tests: dict[Key, LLVM] = {}
         self._left: dict[int, LLVM] = {}
 
@@ -106,9 +110,9 @@ class Window:
     def _stride(self, axis: int) -> int | LLVM:
         """Bytes from one index of an axis to the next."""
         if axis not in self._strides:
-            stride: LLVM = constant(I64, self._size)
-            for extent in self._extents[axis + 1 :]:
-                stride = self._f.mul(self._f.resize(extent, I64), stride)
+            stride: LLVM = constant(self._distance, self._size)
+            for pitch in [self._given[axis]] if self._given else self._extents[axis + 1 :]:
+                stride = self._f.mul(self._f.resize(pitch, self._distance), stride)
             known = integer(stride)
             self._strides[axis] = stride if known is None else known
         return self._strides[axis]
@@ -120,16 +124,12 @@ class Window:
         may lie further away than an index reaches.
         """
         f = self._f
-        wide = any(g in ("lo", "both") for g in self._guards)
-        element_offset: LLVM = None
-        for start, extent in zip(self._start, self._extents, strict=True):
-            at = f.resize(start, I64) if wide else start
-            if element_offset is None:
-                element_offset = at
-            else:
-                pitch = f.resize(extent, I64) if wide else extent
-                element_offset = f.add(f.mul(element_offset, pitch), at)
-        return f.byte_offset(self.tensor, f.mul(f.resize(element_offset, I64), self._size))
+        wide = self._distance is I64 and any(g in ("lo", "both") for g in self._guards)
+        at = [f.resize(v, I64) for v in self._start] if wide else self._start
+        pitches = self._given or self._extents
+        pitches = [f.resize(v, I64) for v in pitches] if wide else pitches
+        element_offset = element_at(f, at, pitches, strided=bool(self._given))
+        return f.byte_offset(self.tensor, f.mul(f.resize(element_offset, self._distance), self._size))
 
     # ---- predicates -----------------------------------------------------------------------------------------
 
@@ -166,14 +166,16 @@ class Window:
             return owner(f, self._layout)
         if kind == "surplus":
             return within(f, self._base[axis], at, self._layout.shape[axis])
-        start, extent = self._start[axis], self._extents[axis]
+        start, end = self._start[axis], self._ends[axis]
         if kind == "lo":
             return f.b.icmp_signed(">=", start, constant(start.type, -at))
-        if kind == "both":
-            return f.b.icmp_unsigned("<", f.add(start, at), extent)
-        # start + at < extent, with the distance shared by all registers: a wrapped sum wraps back.
+        if kind == "both" and end is self._extents[axis]:
+            return f.b.icmp_unsigned("<", f.add(start, at), end)
+        if kind == "both":  # a limit may be negative
+            return f.b.and_(self._test(("lo", axis, at)), self._test(("hi", axis, at)))
+        # start + at < end, with the distance shared by all registers: a wrapped sum wraps back.
         if axis not in self._left:
-            self._left[axis] = f.b.sub(extent, start)
+            self._left[axis] = f.b.sub(end, start)
         return f.b.icmp_signed(">", self._left[axis], constant(start.type, at))
 
     def _replicated(self) -> bool:
@@ -182,9 +184,7 @@ class Window:
 
 def _replicated_axes(layout: RegisterLayout) -> list[int]:
     """The axes of which several lanes or warps hold the same coordinate."""
-    if not isinstance(layout, Blocked):
-        return []
-    return [a for a, r in enumerate(layout.replicated) if r and layout.lanes[a] * layout.warps[a] > 1]
+    return list(layout.shared_axes) if isinstance(layout, Blocked) else []
 
 
 def owner(f: Function, layout: RegisterLayout) -> LLVM | None:
@@ -195,7 +195,7 @@ def owner(f: Function, layout: RegisterLayout) -> LLVM | None:
     assert isinstance(layout, Blocked)
     lanes, warps = layout.place(f.lane, f.warp)
     zero = constant(I32, 0)
-    places = [p for a in axes for p in (lanes[a], warps[a]) if isinstance(p, Expr)]
+    places = [p for a in axes for p in (lanes[a], *warps[a : a + (layout.replicated[a] == 1)]) if isinstance(p, Expr)]
     return f.all_of([f.b.icmp_unsigned("==", p.value, zero) for p in places])
 
 
@@ -203,3 +203,15 @@ def within(f: Function, base: Expr | int, at: int, bound: int) -> LLVM:
     """base + at < bound, for a coordinate of the tile."""
     value = base.value if isinstance(base, Expr) else constant(I32, base)
     return f.b.icmp_signed("<", value, constant(I32, bound - at))
+
+
+def element_at(f: Function, at: Sequence[LLVM], pitches: Sequence[LLVM], strided: bool) -> LLVM:
+    """An element's offset in elements. pitches: the outer strides of a strided tensor, the extents of a dense one."""
+    total = at[-1] if strided else at[0]
+    if strided:
+        for index, stride in zip(at, pitches, strict=False):
+            total = f.add(total, f.mul(index, stride))
+    else:
+        for index, extent in zip(at[1:], pitches[1:], strict=True):
+            total = f.add(f.mul(total, extent), index)
+    return total

@@ -3,7 +3,9 @@
 A thread holds a grid of rows and columns of the accumulator. For each k it reads its rows' column of a and its
 columns' row of b, in accesses as wide as the op says, and runs the fused multiply-adds of the grid in a snake, so that
 neighbours in the order share an operand. The fragments of k + 1 are read before the multiply-adds of k. All of k is
-straight code up to LONGEST multiply-adds; more are a loop over parts of k, where both buffers advance evenly.
+straight code up to LONGEST multiply-adds; more are a loop over parts of k, where both buffers advance evenly. A thread
+with few accumulators waits for each sum before it can add to it again: the assembler then moves all reads of the
+straight code to its front, and spills. So such code has no more reads than AHEAD.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ from .types import I32, LLVM, constant
 
 LONGEST = 2048
 """Multiply-adds of a thread in straight code: 32 KB, what the instruction cache holds with room for the rest."""
+FEW = 32
+"""Accumulators below which multiply-adds wait for each other."""
+AHEAD = 32
+"""Operand values that straight code with few accumulators reads."""
 Fragment = dict[int, LLVM]
 """Operand values of one k by their row or column offset within the thread."""
 
@@ -140,11 +146,15 @@ def dot_fma(f: Function, op: DotFma) -> None:
 
 
 def _part(a: Operand, b: Operand, registers: int) -> int:
-    """How many k are straight code: all, or the most that divide k, fit in LONGEST and advance evenly."""
-    if a.depth * registers <= LONGEST:
+    """How many k are straight code: all, or a part of k that advances evenly, as long as the limits allow."""
+    longest = LONGEST // registers
+    if registers < FEW:
+        longest = min(longest, max(AHEAD // (len(a.offsets) + len(b.offsets)), 1))
+    if a.depth <= longest:
         return a.depth
-    parts = [p for p in range(1, a.depth) if a.depth % p == 0 and p * registers <= LONGEST]
-    return next((p for p in reversed(parts) if a.pace(p) and b.pace(p)), a.depth)
+    parts = [p for p in range(1, a.depth) if a.depth % p == 0]
+    closest = sorted(parts, key=lambda p: (p > longest, abs(p - longest)))
+    return next((p for p in closest if a.pace(p) and b.pace(p)), a.depth)
 
 
 def _outer_products(f: Function, op: DotFma, a: Operand, b: Operand, depth: int, start: list[LLVM]) -> list[LLVM]:

@@ -28,6 +28,8 @@ from ..ir.tile_ops import (
 )
 from ..ir.types import Vec
 from ..layout.base import RegisterLayout
+from ..layout.register import Blocked
+from ..passes.exchange import flattened_alike
 from . import scalar
 from .function import Function
 from .index import Expr
@@ -145,17 +147,29 @@ def broadcast(f: Function, op: Broadcast) -> None:
 
 
 def reshape(f: Function, op: Reshape) -> None:
-    """The same registers; axes of extent 1 come and go."""
+    """The same registers; axes of extent 1 come and go, or rows lie end to end."""
     source, target = f.layout(op.a), f.layout(op.out)
     kept = [a for a, s in enumerate(source.shape) if s != 1]
     into = [a for a, s in enumerate(target.shape) if s != 1]
-    if [source.shape[a] for a in kept] != [target.shape[a] for a in into]:
-        raise InternalError(f"codegen: {op.a.type} is reshaped to {op.out.type}")
+    if not op.keeps_axes:
+        _laid_end_to_end(f, op)
+        return
     _same_places(f, op.out, source, target, list(zip(kept, into, strict=True)))
     back = dict(zip(kept, into, strict=True))
     _rearranged(
         f, op.out, op.a, lambda offset: tuple(offset[back[a]] if a in back else 0 for a in range(len(source.shape)))
     )
+
+
+def _laid_end_to_end(f: Function, op: Reshape) -> None:
+    """The registers that hold what the other shape places in the same threads."""
+    source, target = f.layout(op.a), f.layout(op.out)
+    assert isinstance(source, Blocked) and isinstance(target, Blocked)
+    registers = flattened_alike(source, target, f.kernel.threads)
+    if registers is None:
+        raise InternalError(f"codegen: {op.out} needs elements of other threads: {source} to {target}")
+    held = f.registers(op.a)
+    f.cells[op.out] = tuple(held[max(r, 0)] for r in registers)
 
 
 def convert(f: Function, op: Convert) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
-from ..diagnostics import CompileError, Diagnostic, InternalError, Severity
+from ..diagnostics import InternalError
 from ..ir.core import Block, Op, Value
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import Yield
@@ -117,6 +117,15 @@ class Function:
         cell = self.cells[value]
         return cell if isinstance(cell, tuple) else (cell,)
 
+    def memory(self, value: Value) -> LLVM:
+        """The address of a tensor's or buffer's first element."""
+        cell = self.cells[value]
+        return self.byte_offset(self.shared, cell.offset_bytes) if isinstance(cell, SharedBuffer) else cell
+
+    def distance(self, memory: Value) -> LLVMType:
+        """The type of distances in bytes within a tensor or buffer."""
+        return I32 if isinstance(memory.type, Buffer) else I64
+
     def buffer(self, value: Value) -> SharedBuffer:
         cell = self.cells[value]
         assert isinstance(cell, SharedBuffer)
@@ -142,22 +151,6 @@ class Function:
 
     def bits(self, scalar: Scalar) -> int:
         return self.index_bits if scalar == INDEX else scalar.bits
-
-    def cannot(self, what: str, note: str = "", help: str = "") -> CompileError:
-        """PH602 at the op being emitted."""
-        return CompileError(
-            (
-                Diagnostic(
-                    Severity.ERROR,
-                    "PH602",
-                    f"{self.target.name} cannot do this: {what}",
-                    self.span,
-                    what,
-                    notes=(note,) if note else (),
-                    help=(help,) if help else (),
-                ),
-            )
-        )
 
     # ---- threads --------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Global memory: tiles and points, vector accesses, masks as branches around the access."""
+"""Tensors, and buffers that are accessed like them: tiles and points, vector accesses, masks as branches."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from llvmlite import ir
 from ..ir.core import Value
 from ..ir.tile_ops import Load, LoadPoint, Store, StorePoint, element
 from ..ir.types import BOOL, INDEX, Scalar
-from .access import Key, Run, Window, runs
+from .access import Key, Run, Window, element_at, runs
 from .function import Function
-from .types import I8, I32, I64, LLVM, LLVMType, constant, integer, memory_type, zero
+from .types import I8, I32, I64, LLVM, VOID, LLVMType, constant, integer, memory_type, zero
 
 
 def load(f: Function, op: Load) -> None:
     """Runs that share a predicate share a branch; masked ones are 0."""
     layout, elem = f.layout(op.out), element(op.tensor.type)
-    window = Window(f, op.tensor, op.offsets, op.extents, layout, op.guards)
+    window = Window(f, op.tensor, op.offsets, op.extents, layout, op.guards, op.limits)
     width = max(op.width, 1)
     registers: list[LLVM] = [None] * layout.registers
     access = access_type(elem, width)
@@ -38,7 +38,7 @@ def load(f: Function, op: Load) -> None:
 def store(f: Function, op: Store) -> None:
     """As `load`; of threads that hold the same element the first one stores."""
     layout, elem = f.layout(op.value), element(op.tensor.type)
-    window = Window(f, op.tensor, op.offsets, op.extents, layout, op.guards)
+    window = Window(f, op.tensor, op.offsets, op.extents, layout, op.guards, op.limits)
     width = max(op.width, 1)
     registers = f.registers(op.value)
     for key, group in _grouped(window, runs(layout, width, len(layout.shape) - 1), owner=True):
@@ -83,19 +83,31 @@ def store_point(f: Function, op: StorePoint) -> None:
 
 
 def stored_once(f: Function, scope: str, write: Callable[[], Sequence[LLVM]], name: str) -> None:
-    """Run `write` in one thread of the CTA, in one of each warp, or in every thread that is here."""
+    """Run `write` in one thread of the CTA, in one of each warp, or in every thread that is here.
+
+    What a warp does once is one step for all of its lanes: they have read what they read before, and see it behind.
+    """
     chosen: LLVM | None = None
     if scope != "thread":
         chosen = f.is_first_thread() if scope == "cta" else f.is_first_lane()
+    if scope == "warp":
+        sync_warp(f)
     f.guarded(chosen, write, (), name)
+    if scope == "warp":
+        sync_warp(f)
+
+
+def sync_warp(f: Function) -> None:
+    """A barrier for the warp, which all of its lanes reach."""
+    f.intrinsic("llvm.nvvm.bar.warp.sync", VOID, (I32(-1),))
 
 
 def point(f: Function, tensor: Value, offsets: Sequence[Value], extents: Sequence[Value]) -> LLVM:
     """The address of an element."""
-    at: LLVM = constant(f.index, 0)
-    for offset, extent in zip(offsets, extents, strict=True):
-        at = f.add(f.mul(at, f.scalar(extent)), f.scalar(offset))
-    return f.byte_offset(f.scalar(tensor), f.mul(f.resize(at, I64), element(tensor.type).size_bytes))
+    strides = f.kernel.strides_of(tensor)
+    pitches = [f.scalar(v) for v in strides or extents]
+    at = element_at(f, [f.scalar(v) for v in offsets], pitches, strided=bool(strides))
+    return f.byte_offset(f.memory(tensor), f.mul(f.resize(at, f.distance(tensor)), element(tensor.type).size_bytes))
 
 
 # ---- elements in memory -------------------------------------------------------------------------------------

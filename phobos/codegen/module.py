@@ -15,7 +15,9 @@ from ..diagnostics import InternalError
 from ..ir.core import Op
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from ..ir.kernel import Kernel
-from ..ir.thread_ops import Barrier, Element, LoadRun, StoreRun, SumRun, ThreadIndex
+from ..ir.reduce_ops import Reduce, ReduceArg
+from ..ir.shape_ops import Gather, Scan, Transpose
+from ..ir.thread_ops import Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
 from ..ir.tile_ops import (
     Binary,
     Broadcast,
@@ -43,7 +45,7 @@ from ..ir.tile_ops import (
 from ..ir.types import Scalar
 from ..source import Source
 from ..target import Target
-from . import contraction, control, elementwise, memory, shared, thread
+from . import contraction, control, elementwise, memory, reduction, shape, shared, thread
 from .function import Emitter, Function
 from .ptx import TRIPLE
 from .types import GLOBAL, I8, SHARED, VOID, LLVMType, memory_type, pointer
@@ -62,7 +64,12 @@ HANDLERS: Mapping[type[Op], Any] = {
     Broadcast: elementwise.broadcast,
     Reshape: elementwise.reshape,
     Iota: elementwise.iota,
-    Convert: elementwise.convert,
+    Convert: shape.convert,
+    Transpose: shape.transpose,
+    Scan: shape.scan,
+    Gather: shape.gather,
+    Reduce: reduction.reduce,
+    ReduceArg: reduction.reduce_arg,
     Load: memory.load,
     Store: memory.store,
     LoadPoint: memory.load_point,
@@ -72,6 +79,7 @@ HANDLERS: Mapping[type[Op], Any] = {
     StoreRun: thread.store_run,
     Element: thread.element_of,
     SumRun: thread.sum_run,
+    DotRun: thread.dot_run,
     Barrier: thread.barrier,
     Require: control.require,
     For: control.for_,
@@ -108,7 +116,8 @@ def emit(kernel: Kernel, target: Target, index_bits: int, source: Source) -> str
 def _declare(f: Function) -> None:
     """The kernel function: parameters in ABI order, launch bounds, shared memory."""
     kernel = f.kernel
-    types: list[LLVMType] = [pointer(GLOBAL)] * len(kernel.tensors) + [f.index] * len(kernel.dims)
+    integers = len(kernel.dims) + sum(map(len, kernel.strides))
+    types: list[LLVMType] = [pointer(GLOBAL)] * len(kernel.tensors) + [f.index] * integers
     for v in kernel.scalars:
         assert isinstance(v.type, Scalar)
         types.append(f.index if v.type.kind == "index" else memory_type(v.type))
@@ -122,7 +131,7 @@ def _declare(f: Function) -> None:
     if caps:
         _attribute(function, "nvvm.maxnreg", min(caps))
     f.begin(function)
-    for v, argument in zip((*kernel.tensors, *kernel.dims, *kernel.scalars), function.args, strict=True):
+    for v, argument in zip(kernel.parameters, function.args, strict=True):
         argument.name = sanitized(v.name)
         f.cells[v] = memory.from_parameter(f, argument, v.type) if isinstance(v.type, Scalar) else argument
     total, dynamic = shared.shared_bytes(kernel)

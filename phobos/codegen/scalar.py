@@ -3,7 +3,7 @@
 Nothing is fused and no fast-math flag is set, but `afn` on the calls that ask for an approximation by that name. f16
 adds, subtracts, multiplies and fuses natively, which rounds once; its other operations, and all of bf16, compute in
 f32 and round once. LLVM has no accurate exp, log, sin, cos, tanh or pow for this back end and ends the process when
-asked: those are error PH602 on f64 and under @precise.
+asked: on f64 and under @precise they come from `accurate`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import math
 from collections.abc import Callable
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Severity
-from ..ir.types import BF16, BOOL, F16, F32, F64, I32, Scalar
+from ..ir.types import BF16, BOOL, F16, F32, F64, I32, I64, Scalar
+from . import accurate
 from .function import Function
+from .real import Real
 from .types import I1, LLVM, LLVMType, constant, integer
 
 LOG2_E = math.log2(math.e)
 LN_2 = math.log(2.0)
-TRANSCENDENTAL = ("exp", "exp2", "log", "log2", "tanh", "sin", "cos", "pow")
 NATIVE_F16 = ("add", "sub", "mul")
 ORDER = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -33,7 +34,8 @@ def unary(f: Function, kind: str, elem: Scalar, a: LLVM) -> LLVM:
         return _unary_int(f, kind, elem, a)
     if elem in (F16, BF16):
         return cast(f, unary(f, kind, F32, cast(f, a, elem, F32)), F32, elem)
-    _accurate(f, kind, elem)
+    if kind in accurate.UNARY and _accurate(f, elem):
+        return accurate.unary(f, kind, elem, a)
     return UNARY_FLOAT[kind](f, a)
 
 
@@ -48,16 +50,9 @@ def _unary_int(f: Function, kind: str, elem: Scalar, a: LLVM) -> LLVM:
     raise InternalError(f"codegen: {kind} on {elem}")
 
 
-def _accurate(f: Function, kind: str, elem: Scalar) -> None:
-    """Refuse what only an approximation exists for where an accurate one is promised."""
-    if kind not in TRANSCENDENTAL:
-        return
-    if elem == F64:
-        raise f.cannot(f"{kind} on f64", "the hardware approximates it in f32 only", f"compute {kind} in f32")
-    if f.kernel.attributes.precise:
-        raise f.cannot(
-            f"an accurate {kind}", "@precise asks for more than the hardware's approximation", "drop @precise"
-        )
+def _accurate(f: Function, elem: Scalar) -> bool:
+    """Whether an f32 or f64 function must be accurate; else the hardware approximates it."""
+    return elem == F64 or f.kernel.attributes.precise
 
 
 def _intrinsic(name: str) -> Callable[[Function, LLVM], LLVM]:
@@ -91,18 +86,16 @@ def _log(f: Function, a: LLVM) -> LLVM:
 
 
 def _rsqrt(f: Function, a: LLVM) -> LLVM:
-    if a.type == f.type(F64) or f.kernel.attributes.precise:
-        return f.b.fdiv(constant(a.type, 1.0), _intrinsic("sqrt")(f, a))
     return f.intrinsic("llvm.nvvm.rsqrt.approx.f", a.type, (a,))
 
 
 def _tanh(f: Function, a: LLVM) -> LLVM:
     if f.target.tanh_approx:
         return _approximate("tanh")(f, a)
-    # 1 - 2 / (exp(2a) + 1): right at both infinities.
-    one = constant(a.type, 1.0)
-    power = _exp2(f, f.b.fmul(a, constant(a.type, 2 * LOG2_E)))
-    return f.b.fsub(one, f.b.fdiv(constant(a.type, 2.0), f.b.fadd(power, one)))
+    # 1 - 2 / (exp(2|a|) + 1) with the sign of a: right at infinities and zeros.
+    r = Real(f, F32)
+    power = _exp2(f, r.mul(r.abs(a), 2 * LOG2_E))
+    return r.signed_like(r.sub(1, r.div(2, r.add(power, 1))), a)
 
 
 UNARY_FLOAT: dict[str, Callable[[Function, LLVM], LLVM]] = {
@@ -132,13 +125,12 @@ def binary(f: Function, kind: str, elem: Scalar, a: LLVM, b: LLVM) -> LLVM:
     if elem == BF16 or (elem == F16 and kind not in NATIVE_F16):
         wide = binary(f, kind, F32, cast(f, a, elem, F32), cast(f, b, elem, F32))
         return cast(f, wide, F32, elem)
-    _accurate(f, kind, elem)
     if kind in ("add", "sub", "mul", "div"):
         return {"add": f.b.fadd, "sub": f.b.fsub, "mul": f.b.fmul, "div": f.b.fdiv}[kind](a, b)
     if kind in ("min", "max"):
         return f.intrinsic(f"llvm.{kind}num.{_suffix(a.type)}", a.type, (a, b))
     if kind == "pow":
-        return _pow(f, a, b)
+        return accurate.pow(Real(f, elem), a, b) if _accurate(f, elem) else _pow(f, a, b)
     if kind == "rem":
         diagnostic = Diagnostic(Severity.ERROR, "PH401", f"not supported yet: % on {elem}", f.span)
         raise CompileError((diagnostic,))
@@ -146,24 +138,9 @@ def binary(f: Function, kind: str, elem: Scalar, a: LLVM, b: LLVM) -> LLVM:
 
 
 def _pow(f: Function, a: LLVM, b: LLVM) -> LLVM:
-    """ex2(lg2|a| * b); 1 where b is 0 or a is 1; the sign of an odd power, NaN for a broken power of a negative."""
-    one, zero, half = (constant(a.type, x) for x in (1.0, 0.0, 0.5))
-    size = UNARY_FLOAT["abs"](f, a)
-    power = _exp2(f, f.b.fmul(_log2(f, size), b))
-    floor = UNARY_FLOAT["floor"]
-    whole = f.b.fcmp_ordered("==", floor(f, b), b)
-    halved = f.b.fmul(b, half)
-    odd = f.b.and_(whole, f.b.fcmp_unordered("!=", floor(f, halved), halved))
-    negative = f.b.icmp_signed("<", f.b.bitcast(a, f.type(I32)), constant(f.type(I32), 0))
-    power = f.b.select(f.b.and_(negative, odd), f.b.fneg(power), power)
-    finite = f.b.fcmp_ordered("<", size, constant(a.type, math.inf))
-    broken = f.b.and_(f.b.and_(f.b.fcmp_ordered("<", a, zero), finite), f.b.not_(whole))
-    power = f.b.select(broken, constant(a.type, math.nan), power)
-    # |a| = 1 times an infinite or NaN exponent would give lg2(1) * inf = NaN.
-    trivial = f.b.or_(f.b.fcmp_ordered("==", b, zero), f.b.fcmp_ordered("==", a, one))
-    unit = f.b.and_(f.b.fcmp_ordered("==", size, one), whole)
-    signed_one = f.b.select(f.b.and_(negative, odd), constant(a.type, -1.0), one)
-    return f.b.select(trivial, one, f.b.select(unit, signed_one, power))
+    """ex2(b * lg2|a|), with the special values of the accurate one."""
+    r = Real(f, F32)
+    return accurate.pow_special(r, a, b, _exp2(f, f.b.fmul(_log2(f, r.abs(a)), b)))
 
 
 def _binary_int(f: Function, kind: str, elem: Scalar, a: LLVM, b: LLVM) -> LLVM:
@@ -298,8 +275,27 @@ def _float_to_int(f: Function, a: LLVM, source: Scalar, target: Scalar) -> LLVM:
 
 def _int_to_float(f: Function, a: LLVM, source: Scalar, target: Scalar) -> LLVM:
     make = f.b.uitofp if source.kind == "uint" else f.b.sitofp
-    if target == BF16:
-        # By way of f64, which holds 32-bit integers exactly: one rounding.
-        exact = F32 if f.bits(source) <= 8 else F64
-        return f.b.fptrunc(make(a, f.type(exact)), f.type(BF16))
-    return make(a, f.type(target))
+    if target != BF16:
+        return make(a, f.type(target))
+    single = make(a, f.type(F32))
+    if f.bits(source) > 8:
+        single = _to_odd(f, single, a)
+    return f.b.fptrunc(single, f.type(BF16))
+
+
+def _to_odd(f: Function, near: LLVM, exact: LLVM) -> LLVM:
+    """The f32 nearest to a signed integer, made the one *to odd*, which another rounding cannot mislead.
+
+    That is the integer cut toward zero to f32, with an odd last bit where anything was cut. (LLVM converts integers to
+    bf16 by way of f32, and so rounds twice, whatever wider type the module goes through.)
+    """
+    back = _float_to_int(f, near, F32, I32 if exact.type.width == 32 else I64)
+    bits = f.b.bitcast(near, f.type(I32))
+    larger = f.b.select(
+        f.b.icmp_signed("<", exact, constant(exact.type, 0)),
+        f.b.icmp_signed("<", back, exact),
+        f.b.icmp_signed(">", back, exact),
+    )
+    cut = f.b.sub(bits, f.b.zext(larger, bits.type))
+    inexact = f.b.zext(f.b.icmp_signed("!=", back, exact), bits.type)
+    return f.b.bitcast(f.b.or_(cut, inexact), f.type(F32))

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from ..diagnostics import InternalError
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, Read, Sync, Wait, Write
 from ..ir.kernel import Kernel
-from ..ir.types import Buffer
+from ..ir.memory import is_plain
+from ..ir.tile_ops import shape_of
+from ..ir.types import Buffer, matched_axes
 from ..layout.base import RegisterLayout, SharedLayout
 from ..layout.shared import Swizzled
 from .access import Key, Offset, Run, Window, owner, runs, within
 from .function import Function, SharedBuffer, Table
 from .index import Expr
-from .memory import load_access, packed, unpacked
+from .memory import load_access, packed, sync_warp, unpacked
 from .types import I32, LLVM, VOID, constant, integer
 
 STATIC_LIMIT = 48 * 1024
@@ -205,7 +207,7 @@ def write(f: Function, op: Write) -> None:
 
 def read(f: Function, op: Read) -> None:
     """A slot to registers; a surplus register reads some element of the tile."""
-    buffer, layout = f.buffer(op.buffer), f.layout(op.out)
+    buffer, layout = _seen_as(f.buffer(op.buffer), shape_of(op.out.type)), f.layout(op.out)
     slot = Slot(f, buffer, f.scalar(op.slot), f.thread_base(layout), f.table(layout))
     elem, width, axis = buffer.type.elem, max(op.width, 1), fast_axis(buffer.type.layout)
     registers: list[LLVM] = [None] * layout.registers
@@ -218,31 +220,50 @@ def read(f: Function, op: Read) -> None:
     f.bind(op.out, registers)
 
 
+def _seen_as(buffer: SharedBuffer, shape: tuple[int, ...]) -> SharedBuffer:
+    """A buffer of plain rows with the same elements in another shape."""
+    t = buffer.type
+    if t.shape == shape:
+        return buffer
+    if not is_plain(t) or t.slots != 1:
+        raise InternalError(f"codegen: {t} is read as {list(shape)}")
+    return SharedBuffer(Buffer(t.elem, shape, Swizzled(shape, len(shape) - 1)), buffer.offset_bytes)
+
+
 def copy_async(f: Function, op: CopyAsync) -> None:
     """One cp.async for each run; a masked one reads no byte and writes zeros."""
     if not f.target.cp_async:
-        raise f.cannot("cp.async", "asynchronous copies begin with sm_80")
+        raise InternalError(f"codegen: cp.async on {f.target.name}")
     buffer, layout = f.buffer(op.buffer), op.layout
     size, axis = op.width * buffer.type.elem.size_bytes, len(layout.shape) - 1
     if size not in (4, 8, 16):
         raise InternalError(f"codegen: cp.async of {size} bytes")
     window = Window(f, op.tensor, op.offsets, op.extents, layout, op.guards)
-    slot = Slot(f, buffer, f.scalar(op.slot), f.thread_base(layout), f.table(layout))
+    axes = matched_axes(layout.shape, buffer.type.shape)
+    base, places = f.thread_base(layout), f.table(layout)
+    slot = Slot(
+        f,
+        buffer,
+        f.scalar(op.slot),
+        [0 if a is None else base[a] for a in axes],
+        tuple(np.zeros_like(places[0]) if a is None else places[a] for a in axes),
+    )
     name = f"llvm.nvvm.cp.async.{'cg' if size == 16 else 'ca'}.shared.global.{size}"
     whole, nothing = constant(I32, size), constant(I32, 0)
     groups: dict[Key, list[Run]] = {}
     for run in runs(layout, op.width, axis):
         tests = window.key(run.offset, owner=True)
         groups.setdefault(tuple(t for t in tests if t[0] in ("owner", "surplus")), []).append(run)
-        if not any(t[0] == "surplus" for t in tests):
-            slot.check(run.offset, unbounded(run.offset), axis, op.width)
+        if op.width > 1 and not any(t[0] == "surplus" for t in tests):
+            into = _into(run.offset, axes)
+            slot.check(into, unbounded(into), axes.index(axis), op.width)
     for key, group in groups.items():
         branch = window.predicate(key)
-        copies = [_copy(window, slot, run) for run in group] if branch is not None else None
+        copies = [_copy(window, slot, run, axes) for run in group] if branch is not None else None
 
         def issue(group: list[Run] = group, copies: list[Copy] | None = copies) -> list[LLVM]:
             for i, run in enumerate(group):
-                predicate, source, target = copies[i] if copies is not None else _copy(window, slot, run)
+                predicate, source, target = copies[i] if copies is not None else _copy(window, slot, run, axes)
                 if predicate is None:
                     f.intrinsic(name, VOID, (target, source))
                 else:
@@ -254,10 +275,16 @@ def copy_async(f: Function, op: CopyAsync) -> None:
         f.guarded(branch, issue, (), f"copy.{op.buffer.name}")
 
 
-def _copy(window: Window, slot: Slot, run: Run) -> Copy:
+def _copy(window: Window, slot: Slot, run: Run, axes: tuple[int | None, ...]) -> Copy:
     """Where a run is masked, read and written."""
     guards = tuple(t for t in window.key(run.offset) if t[0] != "surplus")
-    return window.predicate(guards), window.pointer(run.offset), slot.pointer(run.offset, unbounded(run.offset))
+    into = _into(run.offset, axes)
+    return window.predicate(guards), window.pointer(run.offset), slot.pointer(into, unbounded(into))
+
+
+def _into(offset: Offset, axes: tuple[int | None, ...]) -> Offset:
+    """A tensor tile's offset in a buffer that lacks some of its unit axes."""
+    return tuple(0 if a is None else offset[a] for a in axes)
 
 
 def commit(f: Function, op: Commit) -> None:
@@ -278,7 +305,7 @@ def sync(f: Function, op: Sync) -> None:
     if op.scope == "cta":
         barrier_all(f)
     elif op.scope == "warp":
-        f.intrinsic("llvm.nvvm.bar.warp.sync", VOID, (constant(I32, -1),))
+        sync_warp(f)
     elif op.scope == "none":
         f.comment(f"barrier elided: {op.why}")
     else:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from ..ir.thread_ops import Barrier, Element, LoadRun, StoreRun, SumRun, ThreadIndex
+from llvmlite import ir
+
+from ..diagnostics import InternalError
+from ..ir.core import Value
+from ..ir.thread_ops import Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
 from ..ir.tile_ops import element, shape_of
+from ..ir.types import U8
 from . import scalar
 from .function import Function
 from .memory import load_access, packed, point, stored_once, unpacked
 from .shared import barrier_all
-from .types import I64, LLVM
+from .types import I8, I32, LLVM, constant
 
 
 def thread_index(f: Function, op: ThreadIndex) -> None:
@@ -24,6 +29,8 @@ def barrier(f: Function, op: Barrier) -> None:
 def load_run(f: Function, op: LoadRun) -> None:
     """Accesses of `width` elements, side by side along the run's axis."""
     elem, (n,) = element(op.tensor.type), shape_of(op.out.type)
+    if n % op.width:
+        raise InternalError(f"codegen: runs of {n} are not read {op.width} at a time")
     registers: list[LLVM] = []
     for pointer in _pointers(f, op, n):
         registers += unpacked(f, load_access(f, pointer, elem, op.width, op.invariant), elem, op.width)
@@ -51,10 +58,12 @@ def _pointers(f: Function, op: LoadRun | StoreRun, n: int) -> list[LLVM]:
     size = element(op.tensor.type).size_bytes
     if op.axis == len(op.offsets) - 1:
         return [f.byte_offset(first, i * size) for i in range(0, n, op.width)]
-    stride: LLVM = f.scalar(op.extents[-1])
-    for extent in op.extents[op.axis + 1 : -1]:
-        stride = f.mul(stride, f.scalar(extent))
-    bytes_ = f.mul(f.resize(stride, I64), size)
+    strides = f.kernel.strides_of(op.tensor)
+    pitches = (strides[op.axis],) if strides else op.extents[op.axis + 1 :]
+    stride: LLVM = f.scalar(pitches[-1])
+    for pitch in pitches[:-1]:
+        stride = f.mul(stride, f.scalar(pitch))
+    bytes_ = f.mul(f.resize(stride, f.distance(op.tensor)), size)
     return [f.byte_offset(first, f.mul(bytes_, i)) for i in range(0, n, op.width)]
 
 
@@ -70,3 +79,38 @@ def sum_run(f: Function, op: SumRun) -> None:
     for part in parts[1:]:
         total = scalar.binary(f, "add", target, total, part)
     f.bind(op.out, (total,))
+
+
+def dot_run(f: Function, op: DotRun) -> None:
+    """Words of four bytes through dp4a, the last one filled up with zeros."""
+    signs = [("u" if element(v.type) == U8 else "s") for v in (op.a, op.b)]
+    name = f"llvm.nvvm.idp4a.{signs[0]}.{signs[1]}"
+    total: LLVM = constant(I32, 0)
+    for a, b in zip(_words(f, op.a), _words(f, op.b), strict=True):
+        total = f.intrinsic(name, I32, (a, b, total))
+    f.bind(op.out, (total,))
+
+
+JOINED = (0, 0x1140, 0x5410)
+"""`prmt` selectors that put byte 0 of the second word behind the one or two bytes of the first, and zeros behind it."""
+
+
+def _words(f: Function, run: Value) -> list[LLVM]:
+    """A run of bytes, four to an i32.
+
+    Whole words are vectors, which LLVM takes out of a wide access as they are. The bytes that are left are joined by
+    hand: of a vector filled up with zeros LLVM makes one that reads a register which nothing wrote.
+    """
+    registers, words = list(f.registers(run)), list[LLVM]()
+    whole = len(registers) - len(registers) % 4
+    for at in range(0, whole, 4):
+        word: LLVM = ir.Constant(ir.VectorType(I8, 4), ir.Undefined)
+        for place, byte in enumerate(registers[at : at + 4]):
+            word = f.b.insert_element(word, byte, I32(place))
+        words.append(f.b.bitcast(word, I32))
+    if rest := [f.b.zext(byte, I32) for byte in registers[whole:]]:
+        joined = rest[0]
+        for place, byte in enumerate(rest[1:], 1):
+            joined = f.intrinsic("llvm.nvvm.prmt", I32, (joined, byte, constant(I32, JOINED[place])))
+        words.append(joined)
+    return words

@@ -60,6 +60,11 @@ def _within(value: float, code: str) -> float:
     return value
 
 
+def word(bits: int) -> LLVMType:
+    """An integer of so many bits."""
+    return ir.IntType(bits)
+
+
 def pointer(space: int) -> LLVMType:
     """An opaque pointer."""
     return ir.PointerType(None, space)

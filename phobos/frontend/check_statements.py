@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..diagnostics import Label
 from ..ir.types import INDEX, Scalar, Tensor, Tile, Type, Vec
 from ..source import Span
@@ -252,7 +254,10 @@ class Statements(Subscripts):
         for sub in spot.subs:
             start, length = sub.start, sub.length_expr
             start = start if self.simple(start) else self.bind(start, "index")
-            if length is not None and not self.simple(length):
+            if isinstance(length, t.Binary) and length.op == "sub" and length.right is sub.start:
+                if not self.simple(length.left):  # `s : e`: the end is evaluated once, and stays an end
+                    length = replace(length, left=self.bind(length.left, "end"))
+            elif length is not None and not self.simple(length):
                 length = self.bind(length, "length")
             subs.append(t.Range(sub.kind, start, sub.length, sub.span, length, sub.whole))
         return Spot(spot.binding, spot.base, tuple(subs), spot.span)

@@ -1,9 +1,9 @@
 """`lower`: the typed tree of one kernel -> tile IR in form "built": SSA, structured, tile shapes known, no layouts.
 
 Every op carries the span of the expression or statement it comes from, and values keep the names of the source. A
-`var` becomes a value carried through the loops and out of the `if`s that assign it. Expressions and the fusing of
-products are in `lower_expr`, tensor accesses in `lower_access`, early exits in `lower_flow`; `lower_support` lists what
-cannot be lowered yet and reports all of it in one run.
+`var` becomes a value carried through the loops and out of the `if`s that assign it, or memory (`lower_memory`).
+Expressions and the fusing of products are in `lower_expr`, accesses of memory in `lower_access`, early exits in
+`lower_flow`; `lower_support` lists what cannot be lowered yet and reports all of it in one run.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from ..ir.build import Builder
 from ..ir.core import Block, Value
 from ..ir.kernel import Aligned, Fact, Kernel
 from ..ir.tile_ops import For, Require, While
-from ..ir.types import INDEX
+from ..ir.types import INDEX, Tensor, Tile
 from ..source import Span
-from . import lower_support
+from . import lower_memory, lower_support
 from . import typed as t
 from .lower_access import store, store_point
 from .lower_expr import lower_effect, lower_expr
+from .lower_fill import fill
 from .lower_flow import structured
+from .lower_memory import in_memory
 from .lower_state import State
 from .walk import statements
 
@@ -34,14 +36,17 @@ def lower(typed: t.TypedKernel, denied: frozenset[Fact] = frozenset()) -> Kernel
 
     tensors = {symbol: Value(symbol.name, symbol.type) for symbol in typed.tensors}
     dims = {name: Value(name, INDEX) for name in typed.dims}
+    strides = tuple(_strides(tensor, denied) for tensor in tensors.values())
     scalars = {symbol: Value(symbol.name, symbol.type) for symbol in typed.scalars}
 
-    state = State(Builder(typed.span), tensors, dims, typed.scopes)
+    state = State(Builder(typed.span), tensors, dims, typed.scopes, typed.attributes.launch.threads)
     state.env.update(scalars)
     for promise in typed.attributes.aligned:
         if promise.dim in dims:  # one on a constant extent was checked with the types
             _require_aligned(state, promise)
-    _Statements(state, typed.attributes.pipeline).block(structured(typed.body, typed.span))
+    body = structured(typed.body, typed.span)
+    state.in_memory = in_memory(body)
+    _Statements(state, typed.attributes.pipeline).block(body)
 
     return Kernel(
         name=typed.name,
@@ -54,7 +59,16 @@ def lower(typed: t.TypedKernel, denied: frozenset[Fact] = frozenset()) -> Kernel
         constants=tuple(typed.constants.items()),
         span=typed.span,
         denied=denied,
+        strides=strides if any(strides) else (),
     )
+
+
+def _strides(tensor: Value, denied: frozenset[Fact]) -> tuple[Value, ...]:
+    """The outer strides of a tensor that may not be dense, as parameters."""
+    assert isinstance(tensor.type, Tensor)
+    if Fact("dense", tensor.name) not in denied:
+        return ()
+    return tuple(Value(f"{tensor.name}_stride{axis}", INDEX) for axis in range(len(tensor.type.dims) - 1))
 
 
 def _require_aligned(state: State, promise: Aligned) -> None:
@@ -78,6 +92,7 @@ class _Statements:
         self.state = state
         self.build = state.build
         self.stages = stages
+        state.statements = self.block
 
     def block(self, stmts: Iterable[t.TStmt]) -> None:
         for stmt in stmts:
@@ -89,10 +104,17 @@ class _Statements:
 
     def _stmt(self, stmt: t.TStmt) -> None:
         match stmt:
+            case t.Declare(symbol=symbol, value=value) if symbol in self.state.in_memory:
+                made = None if value is None else self._expr(value, symbol.name)
+                lower_memory.declare(self.state, symbol, made)
+            case t.Assign(symbol=symbol, value=value) if symbol in self.state.in_memory:
+                lower_memory.write(self.state, symbol, self._expr(value, symbol.name))
             case t.Declare(symbol=symbol, value=value):
                 self.state.env[symbol] = None if value is None else self._expr(value, symbol.name)
             case t.Assign(symbol=symbol, value=value):
                 self.state.env[symbol] = self._expr(value, symbol.name)
+            case t.SliceStore(value=value) if not isinstance(value.type, Tile):
+                fill(self.state, stmt, self._expr(value), self._expr)
             case t.SliceStore(value=value):
                 store(self.state, stmt, self._expr(value), self._expr)
             case t.PointStore(value=value):

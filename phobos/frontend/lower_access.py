@@ -1,9 +1,10 @@
-"""Accesses of tensors in the typed tree -> `load`, `store`, `load_point`, `store_point`, `load_run`, `store_run`.
+"""Accesses of tensors and of tiles in shared memory -> `load`, `store`, `load_point`, `store_point`, `load_run`,
+`store_run`.
 
 Guards are provisional: every axis whose span has a constant length starts as "both", with no reason, and the guard
 pass drops what it proves. Two kinds of axis never have a guard, whatever is proved, and say why: `A[s:]`, and a point
 among slices. Points and a thread's own runs have none at all. An access has one offset and one extent per axis of the
-tensor, both of them index values.
+memory, both of them index values.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from ..ir.core import Value
 from ..ir.thread_ops import LoadRun, StoreRun
 from ..ir.tile_ops import Load, LoadPoint, Store, StorePoint
-from ..ir.types import INDEX, Tensor
+from ..ir.types import INDEX, Tensor, Tile
 from . import typed as t
 from .lower_state import State
 
@@ -91,10 +92,18 @@ def _run_axis(place: t.Place) -> int:
 def _place(
     state: State, base: t.Symbol, subs: tuple[t.Range, ...], lower: Lower
 ) -> tuple[Value, tuple[Value, ...], tuple[Value, ...]]:
-    """The tensor, and the offset and extent of each axis."""
-    assert isinstance(base.type, Tensor)
+    """The memory, and the offset and extent of each axis."""
     offsets = tuple(state.build.cast(lower(sub.start), INDEX) for sub in subs)
-    return state.tensors[base], offsets, tuple(state.extent(dim) for dim in base.type.dims)
+    memory, extents = memory_of(state, base)
+    return memory, offsets, extents
+
+
+def memory_of(state: State, base: t.Symbol) -> tuple[Value, tuple[Value, ...]]:
+    """Where a symbol's elements lie, and the extent of each axis."""
+    if isinstance(base.type, Tile):
+        return state.buffers[base], tuple(state.extent(n) for n in base.type.shape)
+    assert isinstance(base.type, Tensor)
+    return state.tensors[base], tuple(state.extent(dim) for dim in base.type.dims)
 
 
 def _guards(subs: tuple[t.Range, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -21,12 +21,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.core import Value
+from ..ir.reduce_ops import Reduce, ReduceArg
 from ..ir.thread_ops import THREAD_INDICES, Barrier, Element, SumRun, ThreadIndex
 from ..ir.tile_ops import Broadcast, Compare, Dot, GridSize, Iota, ProgramId, Reshape
-from ..ir.types import BOOL, INDEX, Vec
+from ..ir.types import BOOL, I32, INDEX, Tile, Vec
+from . import lower_memory
 from . import typed as t
 from .lower_access import load, load_point, load_run, store_run
+from .lower_generate import lifted
+from .lower_shape import lower_shape
 from .lower_state import State
+from .lower_support import REDUCTIONS, SHAPES
 from .walk import reads_memory
 
 AXES = "xyz"
@@ -40,6 +45,8 @@ def lower_expr(state: State, expr: t.TExpr, name: str = "") -> Value:
         match expr:
             case t.Const(value=value):
                 return build.const(value, t.elem_type(expr.type), name or _literal_name(value))
+            case t.SymbolRef(symbol=symbol) if symbol in state.buffers:
+                return lower_memory.read(state, symbol, name)
             case t.SymbolRef(symbol=symbol):
                 return state.read(symbol, expr.span)
             case t.DimRef(name=dim):
@@ -84,6 +91,12 @@ def lower_expr(state: State, expr: t.TExpr, name: str = "") -> Value:
                 return load_run(state, expr, _lowering(state), name, state.align)
             case t.Call(name="sum"):
                 return _sum(state, expr, name)
+            case t.Call(name=called) if called in REDUCTIONS:
+                return _reduction(state, expr, name)
+            case t.Call(name="generate"):
+                return _generated(state, expr, name)
+            case t.Call(name=called) if called in SHAPES:
+                return lower_shape(state, expr, _lowering(state), name)
             case _:
                 raise AssertionError(f"{type(expr).__name__} passed lower_support")
 
@@ -136,6 +149,31 @@ def lower_effect(state: State, expr: t.TExpr) -> None:
             state.build.emit(Barrier())
         case _:
             lower_expr(state, expr)
+
+
+def _generated(state: State, expr: t.Call, name: str) -> Value:
+    """`generate(f, ..)`: the statements of its fn on whole tiles, then its value."""
+    body, value = lifted(expr)
+    with state.scope():
+        state.statements(body)
+        return lower_expr(state, value, name or "generated")
+
+
+# ---- reductions -----------------------------------------------------------------------------------------
+
+
+def _reduction(state: State, expr: t.Call, name: str) -> Value:
+    """`rowsum(x)` and the like: the elements of a sum are converted to its type first."""
+    build, axis, kind = state.build, int(expr.name.startswith("row")), expr.name[3:]
+    tile = lower_expr(state, expr.args[0])
+    assert isinstance(tile.type, Tile) and isinstance(expr.type, Tile)
+    if kind == "argmax":
+        index = build.emit(Iota(axis=axis, out=Value("iota", Tile(I32, tile.type.shape)))).out
+        most = Value("rowmax", Tile(tile.type.elem, expr.type.shape))
+        out = Value(name or expr.name, expr.type)
+        return build.emit(ReduceArg(kind="max", axis=axis, a=tile, index=index, out=most, out_index=out)).out_index
+    tile = build.cast(tile, Tile(expr.type.elem, tile.type.shape))
+    return build.emit(Reduce(kind=kind, axis=axis, a=tile, out=Value(name or expr.name, expr.type))).out
 
 
 # ---- binary operators -----------------------------------------------------------------------------------

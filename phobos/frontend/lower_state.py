@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..ir.build import Builder
@@ -13,7 +13,8 @@ from . import typed as t
 
 
 class State:
-    """`env` maps every scalar, tile and vec symbol in reach to its value; None while it is uninitialised.
+    """`env` maps every scalar, tile and vec symbol in reach to its value; None while it is uninitialised. A tile that
+    lives in shared memory has a buffer instead.
 
     `tensors` and `dims` are the kernel's parameters, `scopes` the typed kernel's. Blocks copy `env`, so an assignment
     inside a region is seen outside only through the results of the op that owns the region.
@@ -25,14 +26,22 @@ class State:
         tensors: dict[t.Symbol, Value],
         dims: dict[str, Value],
         scopes: dict[t.TExpr | t.TStmt, str] | None = None,
+        threads: int = 256,
     ) -> None:
         self.build = builder
         self.tensors = tensors
         self.dims = dims
         self.scopes = scopes or {}
+        self.threads = threads
         self.align = 0
         """The alignment in bytes that the `sum` around this place states for its runs; 0 for none."""
         self.env: dict[t.Symbol, Value | None] = {}
+        self.statements: Callable[[list[t.TStmt]], None]
+        """Lowers statements here; `lower` sets it."""
+        self.in_memory: dict[t.Symbol, str] = {}
+        """The tiles that live in shared memory, and why; they are not in `env`."""
+        self.buffers: dict[t.Symbol, Value] = {}
+        """The buffers of those that are declared already."""
 
     def read(self, symbol: t.Symbol, span: Span) -> Value:
         """The symbol's value here. What nobody wrote may be anything; it is zero."""

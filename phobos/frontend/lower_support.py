@@ -7,25 +7,22 @@ so the other `lower_*` modules meet supported nodes only. `NOT_YET` is the list'
 from __future__ import annotations
 
 from ..diagnostics import Sink
-from ..ir.types import Tensor, Tile
 from ..source import Span
 from . import typed as t
+from .lower_generate import NotLiftedError, lifted
 from .walk import expressions, operands, statements
 
 NOT_YET: dict[str, str] = {
     "builtin": "the builtin `{name}`",
-    "tile_run": "a run of the tile `{name}`",
-    "tile_point": "reading a point of the tile `{name}`",
-    "tile_point_store": "assigning a point of the tile `{name}`",
-    "tile_slice": "reading a slice of the tile `{name}`",
-    "tile_slice_store": "assigning through a slice of the tile `{name}`",
-    "run_time_length": "a slice of run-time length",
+    "generate": "{name} in the fn of `generate`",
     "attribute": "the attribute `@{name}`",
 }
 """Construct -> how a diagnostic names it. A row disappears with the change that lowers the construct."""
 
 ATTRIBUTES = ("tensorcore", "swizzle")
-LOWERED = ("elem", "store", "sum", "barrier")
+REDUCTIONS = ("rowsum", "rowmax", "rowmin", "rowargmax", "colsum", "colmax", "colmin")
+SHAPES = ("transpose", "tril", "cumsum", "flat", "gather")
+LOWERED = ("elem", "store", "sum", "barrier", *REDUCTIONS, *SHAPES)
 """Builtins that are lowered."""
 Node = t.TExpr | t.TStmt | t.Range
 
@@ -60,8 +57,8 @@ def _below(node: Node) -> list[Node]:
             return [*subs]
         case t.PointStore(subs=subs, value=value) | t.SliceStore(subs=subs, value=value):
             return [*subs, value]
-        case t.Range(start=start):
-            return [start]
+        case t.Range(start=start, length_expr=length):
+            return [start] if length is None else [start, length]
         case t.TStmt():
             return [*expressions(node)]
         case t.TExpr():
@@ -71,19 +68,18 @@ def _below(node: Node) -> list[Node]:
 def _unsupported(node: Node) -> tuple[str, str] | None:
     """The row of NOT_YET that this one node falls under and the name to print, or None."""
     match node:
-        case t.Call(name="elem" | "store", args=(t.Place(base=base), *_)) if not isinstance(base.type, Tensor):
-            return "tile_run", base.name
+        case t.Call(name="generate"):
+            return _not_lifted(node)
         case t.Call(name=name) if name not in LOWERED:
             return "builtin", name
-        case t.PointLoad(base=base) if isinstance(base.type, Tile):
-            return "tile_point", base.name
-        case t.PointStore(base=base) if not isinstance(base.type, Tensor):
-            return "tile_point_store", base.name
-        case t.SliceLoad(base=base) if not isinstance(base.type, Tensor):
-            return "tile_slice", base.name
-        case t.SliceStore(base=base) if not isinstance(base.type, Tensor):
-            return "tile_slice_store", base.name
-        case t.Range(kind=kind, length=None) if kind != "point":
-            return "run_time_length", ""
         case _:
             return None
+
+
+def _not_lifted(call: t.Call) -> tuple[str, str] | None:
+    """What of a `generate` cannot be computed for a whole tile yet."""
+    try:
+        lifted(call)
+    except NotLiftedError as found:
+        return "generate", found.what
+    return None

@@ -107,8 +107,9 @@ class Machine:
         return tuple(int(self.values[v]) for v in values)
 
     def access(self, op: Load | Store) -> Access:
-        offsets, extents = self.numbers(op.offsets), self.numbers(op.extents)
-        return Access(op, op.tensor, element(op.tensor.type), self.arrays[op.tensor], offsets, extents, op.guards)
+        offsets, extents, ends = self.numbers(op.offsets), self.numbers(op.extents), self.numbers(op.ends)
+        array, elem = self.arrays[op.tensor], element(op.tensor.type)
+        return Access(op, op.tensor, elem, array, offsets, extents, op.guards, ends)
 
     # ---- threads --------------------------------------------------------------------------------------------
 
@@ -131,7 +132,9 @@ class Machine:
 
     def _check_together(self, op: Op) -> None:
         """A tile is the whole CTA's: its ops, and barriers, need every thread and operands that are alike in all."""
-        tiles = any(isinstance(v.type, Tile | Buffer) for v in (*op.operands(), *op.results()))
+        values = (*op.operands(), *op.results())
+        held = Tile if op.memory else Tile | Buffer  # a point or run of a buffer is a single thread's
+        tiles = any(isinstance(v.type, held) for v in values)
         waits = Effect.ORDER in op.effects and not isinstance(op, Require)
         if self.active is not None and (tiles or waits):
             raise InterpError(op, f"{op.name} under divergent control flow; it needs every thread of the CTA")

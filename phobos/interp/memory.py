@@ -31,7 +31,7 @@ class TrapError(InterpError):
 class Access:
     """One access of an op to a tensor, with every number known.
 
-    extents are what the op was given; they must be the array's.
+    extents are what the op was given; they must be the array's. ends: where "hi" masks from.
     """
 
     op: Op
@@ -41,6 +41,7 @@ class Access:
     offsets: tuple[int, ...]
     extents: tuple[int, ...]
     guards: tuple[str, ...]
+    ends: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_extents(self.op, self.tensor, self.array, self.extents)
@@ -51,11 +52,11 @@ class Access:
     def _axes(self, shape: tuple[int, ...]) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
         """For each axis the coordinates that the access touches and their places in the tile."""
         axes = []
-        for offset, extent, guard, length in zip(self.offsets, self.extents, self.guards, shape, strict=True):
+        for offset, end, guard, length in zip(self.offsets, self.ends or self.extents, self.guards, shape, strict=True):
             at = offset + np.arange(length)
             kept = np.ones(length, bool)
             if guard in ("hi", "both"):
-                kept &= at < extent
+                kept &= at < end
             if guard in ("lo", "both"):
                 kept &= at >= 0
             axes.append((at[kept], np.flatnonzero(kept)))

@@ -16,11 +16,11 @@ from ..ir.core import Value
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import element
 from ..ir.types import Scalar, Tensor
-from . import shared, threads
+from . import reduction, shape, shared, threads
 from .machine import MEANING, Machine
 from .numbers import Array, constant, held, stored
 
-assert all(op in MEANING for op in (*shared.CTA_OPS, *threads.THREAD_OPS))
+assert all(op in MEANING for op in (*shared.CTA_OPS, *threads.THREAD_OPS, *reduction.REDUCE_OPS, *shape.SHAPE_OPS))
 
 
 def run(
@@ -40,13 +40,21 @@ def run(
     tensors = {v: _array(v, arrays) for v in kernel.tensors}
     extents = dims_of(kernel, arrays)
     values: dict[Value, Array] = {d: constant(extents[d.name], element(d.type), index_bits) for d in kernel.dims}
+    strides = [pair for v in kernel.tensors for pair in _strides(kernel, v, tensors)]
+    values |= {s: constant(n, element(s.type), index_bits) for s, n in strides}
     values |= {s: _scalar(s, scalars, index_bits) for s in kernel.scalars}
     _no_others("array", arrays, [v.name for v in kernel.tensors])
     _no_others("scalar", scalars, [v.name for v in kernel.scalars])
     with np.errstate(all="ignore"):
         for z, y, x in product(*(range(n) for n in reversed(grid))):
-            machine = Machine(tensors, (x, y, z), grid, index_bits, dict(values), thread_count=kernel.threads)
+            machine = Machine(dict(tensors), (x, y, z), grid, index_bits, dict(values), thread_count=kernel.threads)
             machine.run(kernel.body)
+
+
+def _strides(kernel: Kernel, v: Value, arrays: Mapping[Value, np.ndarray[Any, Any]]) -> list[tuple[Value, int]]:
+    """The run-time strides of a tensor with its array's, in elements. Accesses go by coordinates all the same."""
+    given, array = kernel.strides_of(v), arrays[v]
+    return [(s, n // array.itemsize) for s, n in zip(given, array.strides, strict=False)]
 
 
 def dims_of(kernel: Kernel, arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, int]:

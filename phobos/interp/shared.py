@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..ir.core import Value
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
-from ..ir.tile_ops import element
+from ..ir.tile_ops import element, shape_of
 from ..ir.types import Buffer, Scalar
+from ..layout.shared import Swizzled
 from .machine import Machine, contraction, means
 from .memory import Access, InterpError
 from .numbers import Array, stored, to_held, to_stored
@@ -84,7 +86,13 @@ def _get(out_of: Bytes, t: Buffer) -> Array:
 
 @means(Alloc)
 def _alloc(m: Machine, op: Alloc) -> Sequence[Array]:
-    _shared(m).allocate(op)
+    shared = _shared(m)
+    shared.allocate(op)
+    t = op.out.type
+    assert isinstance(t, Buffer)
+    if t.slots == 1 and t.layout == Swizzled(t.shape, len(t.shape) - 1):  # what loads and stores may address
+        elements = shared.bytes_of[op.out].view(stored(t.elem))[: prod(t.shape)]
+        m.arrays[op.out] = elements.reshape(t.shape)  # a view: it sees all later writes
     return (np.int32(0),)
 
 
@@ -93,9 +101,9 @@ def _copy_async(m: Machine, op: CopyAsync) -> Sequence[Array]:
     into, t = _slot(m, op, op.buffer, op.slot)
     offsets, extents = m.numbers(op.offsets), m.numbers(op.extents)
     elem: Scalar = element(op.tensor.type)
-    tile = Access(op, op.tensor, elem, m.arrays[op.tensor], offsets, extents, op.guards).load(t.shape)
+    tile = Access(op, op.tensor, elem, m.arrays[op.tensor], offsets, extents, op.guards).load(op.layout.shape)
     arriving = np.full(len(into), POISON, np.uint8)
-    _put(arriving, t, tile)
+    _put(arriving, t, tile.reshape(t.shape))
     into[:] = POISON
     _shared(m).open.append((into, arriving))
     return ()
@@ -127,7 +135,7 @@ def _write(m: Machine, op: Write) -> Sequence[Array]:
 
 @means(Read)
 def _read(m: Machine, op: Read) -> Sequence[Array]:
-    return (_get(*_slot(m, op, op.buffer, op.slot)),)
+    return (np.reshape(_get(*_slot(m, op, op.buffer, op.slot)), shape_of(op.out.type)),)
 
 
 @means(DotFma)

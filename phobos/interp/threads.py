@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..ir.core import Value
-from ..ir.thread_ops import Barrier, Element, LoadRun, StoreRun, SumRun, ThreadIndex
+from ..ir.thread_ops import Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
 from ..ir.tile_ops import For, If, LoadPoint, Require, StorePoint, While, element, shape_of
 from ..ir.types import Tile, Vec
 from . import elementwise
@@ -24,7 +24,7 @@ from .machine import Machine, Mask, means
 from .memory import InterpError, Ints, ThreadAccess, TrapError, check_extents
 from .numbers import Array, cast, held
 
-THREAD_OPS = (Barrier, Element, LoadPoint, LoadRun, StorePoint, StoreRun, SumRun, ThreadIndex)
+THREAD_OPS = (Barrier, DotRun, Element, LoadPoint, LoadRun, StorePoint, StoreRun, SumRun, ThreadIndex)
 LANES = 32
 Control = For | If | While
 Points = LoadPoint | StorePoint | LoadRun | StoreRun
@@ -69,6 +69,12 @@ def _sum_run(m: Machine, op: SumRun) -> Sequence[Array]:
     for place in range(1, run.shape[-1]):
         total = elementwise.binary("add", np.asarray(total), run[..., place], elem)
     return (total,)
+
+
+@means(DotRun)
+def _dot_run(m: Machine, op: DotRun) -> Sequence[Array]:
+    a, b = (m[v].astype(np.int64) for v in (op.a, op.b))
+    return ((a * b).sum(axis=-1).astype(np.int32),)
 
 
 @means(Require)

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from ..source import NOWHERE, Span
-from .types import Type
+from .types import Buffer, Type
 
 
 class Effect(Flag):
@@ -28,6 +28,15 @@ class Effect(Flag):
     WRITE_SHARED = auto()
     ORDER = auto()
     """A barrier, wait or trap: keeps its place among effects."""
+
+    def in_shared(self) -> Effect:
+        """The same effects on shared memory where they are on global memory."""
+        moved = self & ~(Effect.READ_GLOBAL | Effect.WRITE_GLOBAL)
+        if self & Effect.READ_GLOBAL:
+            moved |= Effect.READ_SHARED
+        if self & Effect.WRITE_GLOBAL:
+            moved |= Effect.WRITE_SHARED
+        return moved
 
 
 class Role(Enum):
@@ -67,9 +76,9 @@ class Block:
                 yield from block.walk()
 
 
-def operand() -> Any:
-    """A field that holds a Value or a tuple of Values that the op reads."""
-    return dataclasses.field(metadata={"role": Role.OPERAND})
+def operand(default: Any = dataclasses.MISSING) -> Any:
+    """A field that holds a Value or a tuple of Values that the op reads. One with a default, (), is the op's last."""
+    return dataclasses.field(default=default, metadata={"role": Role.OPERAND})
 
 
 def attribute(default: Any = dataclasses.MISSING) -> Any:
@@ -89,12 +98,23 @@ def region() -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Op:
-    """Base of all ops. Concrete classes are final: dispatch is on `type(op)`."""
+    """Base of all ops. Concrete classes are final: dispatch is on `type(op)`.
+
+    memory: the operand field that holds a tensor or, equally, a shared buffer; "" for ops without one.
+    """
 
     name: ClassVar[str]
-    effects: ClassVar[Effect] = Effect.NONE
+    declared_effects: ClassVar[Effect] = Effect.NONE
     terminator: ClassVar[bool] = False
+    memory: ClassVar[str] = ""
     span: Span = NOWHERE
+
+    @property
+    def effects(self) -> Effect:
+        """What the op does; its memory's type says in which space. Regions are not looked into."""
+        if self.memory and isinstance(getattr(self, self.memory).type, Buffer):
+            return self.declared_effects.in_shared()
+        return self.declared_effects
 
     @classmethod
     @cache
@@ -146,12 +166,14 @@ OPS: dict[str, type[Op]] = {}
 @dataclass_transform(
     eq_default=False, kw_only_default=True, frozen_default=True, field_specifiers=(operand, attribute, result, region)
 )
-def op(name: str, effects: Effect = Effect.NONE, terminator: bool = False) -> Callable[[type[OpT]], type[OpT]]:
-    """Register a class as the op called `name`."""
+def op(
+    name: str, effects: Effect = Effect.NONE, terminator: bool = False, memory: str = ""
+) -> Callable[[type[OpT]], type[OpT]]:
+    """Register a class as the op called `name`. effects: those on a tensor, where `memory` may be a buffer too."""
 
     def register(cls: type[OpT]) -> type[OpT]:
         made = dataclass(eq=False, kw_only=True, frozen=True)(cls)
-        made.name, made.effects, made.terminator = name, effects, terminator
+        made.name, made.declared_effects, made.terminator, made.memory = name, effects, terminator, memory
         assert name not in OPS, f"op {name} is defined twice"
         OPS[name] = made
         return made

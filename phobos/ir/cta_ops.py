@@ -9,9 +9,11 @@ filled or read, relative to the trip of the pipelined loop, modulo the slots; -1
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from ..layout.base import RegisterLayout
 from .core import Effect, Op, Value, attribute, op, operand, result
+from .memory import is_plain
 from .tile_ops import GUARDS
 from .types import INDEX, Buffer, Tensor, Tile
 
@@ -20,9 +22,14 @@ SCOPES = ("cta", "warp", "none")
 
 @op("alloc")
 class Alloc(Op):
-    """A shared buffer. offset_bytes is given by `pack`, -1 before."""
+    """A shared buffer. offset_bytes is given by `pack`, -1 before.
+
+    label: what it holds, a variable's name for a tile of the source that is kept in memory. why: why it is there.
+    Each `alloc` is a buffer of its own. One that a tile of the source lives in has plain rows and one slot.
+    """
 
     label: str = attribute()
+    why: str = attribute(default="")
     offset_bytes: int = attribute(default=-1)
     out: Value = result()
 
@@ -38,7 +45,8 @@ class Alloc(Op):
 class CopyAsync(Op):
     """cp.async of a tile from global memory into a buffer's slot; masked elements become 0. Fields as in `load`.
 
-    layout: which thread copies which elements; width elements (4, 8 or 16 bytes) at a time along the last axis.
+    layout: which thread copies which elements; width elements (4, 8 or 16 bytes) at a time along the last axis. Its
+    shape is the buffer's, up to axes of extent 1, and has an axis for each of the tensor's.
     Visible to the copying thread after `wait`, to the CTA after a `sync` behind that.
     """
 
@@ -56,10 +64,12 @@ class CopyAsync(Op):
 
     def verify(self) -> Iterator[str]:
         t, b = self.tensor.type, self.buffer.type
-        if not (isinstance(t, Tensor) and isinstance(b, Buffer) and t.elem == b.elem and b.shape == self.layout.shape):
-            yield f"copies {t} into {b} as {list(self.layout.shape)}"
+        shape = self.layout.shape
+        alike = isinstance(t, Tensor) and isinstance(b, Buffer) and t.elem == b.elem
+        if not (isinstance(t, Tensor) and isinstance(b, Buffer) and alike and _same_elements(shape, b.shape)):
+            yield f"copies {t} into {b} as {list(shape)}"
             return
-        if not len(self.offsets) == len(self.extents) == len(self.guards) == len(t.dims) == len(b.shape):
+        if not len(self.offsets) == len(self.extents) == len(self.guards) == len(t.dims) == len(shape):
             counts = f"{len(self.offsets)} offsets, {len(self.extents)} extents, {len(self.guards)} guards"
             yield f"rank {len(t.dims)}: {counts}"
         if self.width * t.elem.size_bytes not in (4, 8, 16):
@@ -67,6 +77,11 @@ class CopyAsync(Op):
         yield from (f"unknown guard {g!r}" for g in self.guards if g not in GUARDS)
         yield from (f"{v} is {v.type}, not index" for v in (*self.offsets, *self.extents) if v.type != INDEX)
         yield from _slot(self.slot)
+
+
+def _same_elements(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether two shapes differ in axes of extent 1 only."""
+    return [n for n in a if n != 1] == [n for n in b if n != 1]
 
 
 def _slot(*slots: Value) -> Iterator[str]:
@@ -108,7 +123,10 @@ class Write(Op):
 
 @op("read", effects=Effect.READ_SHARED)
 class Read(Op):
-    """Read a buffer's slot into a register tile. width: elements per access along the buffer's contiguous axis."""
+    """Read a buffer's slot into a register tile. width: elements per access along the buffer's contiguous axis.
+
+    The tile may have another shape than a buffer of plain rows: then it takes the elements row by row.
+    """
 
     buffer: Value = operand()
     slot: Value = operand()
@@ -118,9 +136,14 @@ class Read(Op):
 
     def verify(self) -> Iterator[str]:
         b, t = self.buffer.type, self.out.type
-        if not (isinstance(b, Buffer) and isinstance(t, Tile) and b.shape == t.shape and b.elem == t.elem):
+        if not (isinstance(b, Buffer) and isinstance(t, Tile) and b.elem == t.elem and _reads_as(b, t.shape)):
             yield f"reads {b} into {t}"
         yield from _slot(self.slot)
+
+
+def _reads_as(buffer: Buffer, shape: tuple[int, ...]) -> bool:
+    """Whether a tile of a shape may be read: the buffer's own, or another one's of as many elements in plain rows."""
+    return buffer.shape == shape or (prod(buffer.shape) == prod(shape) and is_plain(buffer))
 
 
 @op("dot_fma", effects=Effect.READ_SHARED)

@@ -60,8 +60,9 @@ class Fact:
 
     kind "multiple_of_4" (subject: a dim): the extent is a multiple of 4. "aligned_16" (a tensor): its base address is a
     multiple of 16 bytes. "no_alias" (a tensor): it overlaps no other tensor that the kernel writes. "dense" (a tensor):
-    row-major without gaps. "index_32" (""): every offset in elements fits 31 bits. "grid" (axis "x", "y" or "z"): the
-    launch has no more blocks on the axis than inferred.
+    row-major without gaps. "pitch_16", "pitch_8" (a tensor that is not dense): each outer stride is a multiple of 16 or
+    8 bytes. "index_32" (""): every offset in elements fits 31 bits. "grid" (axis "x", "y" or "z"): the launch has no
+    more blocks on the axis than inferred. "stated_align" (a tensor): its runs lie where `align` says (`Stated`).
     """
 
     kind: str
@@ -69,6 +70,21 @@ class Fact:
 
     def __str__(self) -> str:
         return f"{self.kind}({self.subject})" if self.subject else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Accesses of `bytes` bytes to a thread's run of which the source says `align = align`.
+
+    axes: for each axis of the tensor what is known of the subscript, (constant, divisor of the rest, 0 when nothing is
+    left). The launcher compares it with the address and the strides that it is given.
+    """
+
+    tensor: str
+    bytes: int
+    align: int
+    axes: tuple[tuple[int, int], ...]
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +103,9 @@ class GridAxis:
 class Kernel:
     """One kernel at one form of the pipeline ("built", "folded", .. "synced").
 
-    Parameters in ABI order: tensors, dims, scalars. order: the grid's axes (0 x, 1 y, 2 z) from the one along which
-    blocks that start one after another differ first; the hardware's own is x first.
+    Parameters in ABI order: tensors, dims, strides, scalars. order: the grid's axes (0 x, 1 y, 2 z) from the one along
+    which blocks that start one after another differ first; the hardware's own is x first. strides: for each tensor the
+    outer strides in elements, () for a dense one; no entry at all where all are dense.
     """
 
     name: str
@@ -105,6 +122,17 @@ class Kernel:
     denied: frozenset[Fact] = frozenset()
     used: frozenset[Fact] = frozenset()
     remarks: tuple[Diagnostic, ...] = ()
+    strides: tuple[tuple[Value, ...], ...] = ()
+    stated: tuple[Stated, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[Value, ...]:
+        """All of them, in ABI order."""
+        return (*self.tensors, *self.dims, *(v for each in self.strides for v in each), *self.scalars)
+
+    def strides_of(self, memory: Value) -> tuple[Value, ...]:
+        """The outer strides of a tensor that are parameters; () for a dense one and for a buffer."""
+        return next((s for t, s in zip(self.tensors, self.strides, strict=False) if t is memory), ())
 
     @property
     def threads(self) -> int:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 from .core import Block, Effect, Op, Value
 from .cta_ops import Alloc, Commit, CopyAsync, Wait, Write
-from .tile_ops import If, While
+from .memory import axes_of
+from .tile_ops import If, Store, While, shape_of
 from .types import Buffer
 
 Groups = tuple[frozenset[Value], ...]
@@ -66,10 +67,17 @@ def _point(op: Op | None, points: list[Point], *before: Point) -> Point:
             new.writes = buffers
         if isinstance(op, Write | CopyAsync):
             new.clears = {v for v in buffers if isinstance(v.type, Buffer) and v.type.slots == 1}
+        if isinstance(op, Store) and _whole(op):
+            new.clears = buffers
         if isinstance(op, Alloc):
             new.clears = {op.out}
     points.append(new)
     return new
+
+
+def _whole(op: Store) -> bool:
+    """Whether a store fills its buffer: a tile of its shape, of which nothing is masked."""
+    return shape_of(op.value.type) == axes_of(op.tensor.type) and not any(op.guards)
 
 
 def _link(a: Point, b: Point) -> None:

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 from ..layout import register, shared
 from ..layout.base import RegisterLayout, SharedLayout
 from ..source import Source, Span
-from . import cta_ops, thread_ops, tile_ops
+from . import cta_ops, reduce_ops, shape_ops, thread_ops, tile_ops
 from .core import OPS, Block, Op, Role, Value
 from .kernel import Attributes, Fact, GridAxis, Kernel
 from .printer import RECORDS, snake
 from .types import SCALARS, Buffer, Dim, Scalar, Tensor, Tile, Type, Vec
 
-OP_MODULES = (tile_ops, thread_ops, cta_ops)
+OP_MODULES = (tile_ops, shape_ops, reduce_ops, thread_ops, cta_ops)
 """Importing them fills OPS."""
 
 T = TypeVar("T")
@@ -154,6 +154,7 @@ class _Parser:
         chosen = self.items() if self.accept("attributes") else {}
         grid = self.value() if self.accept("grid") else (GridAxis(),) * 3
         order = self.value() if self.accept("order") else (0, 1, 2)
+        strides = self.strides() if self.accept("strides") else []
         denied = self.facts() if self.accept("denied") else frozenset()
         used = self.facts() if self.accept("used") else frozenset()
         self.expect("{")
@@ -175,7 +176,12 @@ class _Parser:
             order=order,
             denied=denied,
             used=used,
+            strides=tuple(strides),
         )
+
+    def strides(self) -> list[tuple[Value, ...]]:
+        self.expect("[")
+        return self.until("]", lambda: tuple(self.until("]", self.definition) if self.accept("[") else ()))
 
     def facts(self) -> frozenset[Fact]:
         self.expect("[")
@@ -245,6 +251,8 @@ class _Parser:
 
     def matched(self, cls: type[Op], role: Role, found: list[Any], where: int) -> dict[str, Any]:
         names = cls.fields(role)
+        if len(found) < len(names) and has_default(cls, names[-1]):
+            names = names[:-1]
         if len(found) != len(names):
             raise self._error(f"{cls.name} has {len(names)} {role.name.lower()}s, found {len(found)}", where)
         for name, held in zip(names, found, strict=True):
@@ -351,6 +359,11 @@ class _Parser:
         if kind == "name":
             return self.type()
         raise self._error(f"expected a value, found {text}", start)
+
+
+def has_default(cls: type[Op], name: str) -> bool:
+    """Whether a field may be left out."""
+    return any(f.name == name and f.default is not dataclasses.MISSING for f in dataclasses.fields(cls))
 
 
 def is_tuple(cls: type[Op], name: str) -> bool:

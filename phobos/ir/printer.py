@@ -69,6 +69,7 @@ class _Printer:
     def kernel(self, k: Kernel) -> str:
         # Parameters and results get their names in the order of definition, so that a use never takes one first.
         params = "; ".join(", ".join(map(self.typed, group)) for group in (k.tensors, k.dims, k.scalars))
+        strides = [", ".join(map(self.typed, each)) for each in k.strides]
         for op in k.walk():
             for v in (*op.results(), *(p for b in op.regions() for p in b.params)):
                 self.names[v]
@@ -81,6 +82,8 @@ class _Printer:
             lines.append("  grid " + value_text(k.grid))
         if k.order != (0, 1, 2):
             lines.append("  order " + value_text(k.order))
+        if strides:
+            lines.append("  strides [" + ", ".join(f"[{each}]" for each in strides) + "]")
         lines += [f"  {word} {facts_text(f)}" for word, f in (("denied", k.denied), ("used", k.used)) if f]
         return "\n".join([*lines, "{", *self.ops(k.body, 1), "}"]) + "\n"
 
@@ -106,7 +109,7 @@ class _Printer:
     def head(self, op: Op) -> str:
         results = [self.values(getattr(op, name), typed=True) for name in op.fields(Role.RESULT)]
         left = f"{', '.join(results)} = " if any(r != "[]" for r in results) else ""
-        operands = [self.values(getattr(op, name)) for name in op.fields(Role.OPERAND)]
+        operands = [self.values(getattr(op, name)) for name in op.fields(Role.OPERAND) if not _omitted(op, name)]
         attributes = changed_fields(op, op.fields(Role.ATTRIBUTE))
         right = f" {dict_text(attributes)}" if attributes else ""
         return f"{left}{op.name}({', '.join(operands)}){right}"
@@ -115,6 +118,12 @@ class _Printer:
         if isinstance(held, Value):
             return self.typed(held) if typed else self.names[held]
         return f"[{', '.join(self.values(v, typed) for v in held)}]"
+
+
+def _omitted(op: Op, name: str) -> bool:
+    """An operand that has a default, and has it: such ones stand last."""
+    default = next(f.default for f in dataclasses.fields(op) if f.name == name)
+    return default == () and getattr(op, name) == ()
 
 
 def changed_fields(record: Any, names: Iterable[str] | None = None) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .core import Effect, Op, Value, attribute, op, operand, result
-from .tile_ops import scope_named
-from .types import INDEX, Scalar, Tensor, Type, Vec
+from .memory import check_run
+from .types import I8, I32, INDEX, U8, Scalar, Vec
 
 THREAD_INDICES = ("thread", "warp", "lane")
 
@@ -34,7 +34,7 @@ class Barrier(Op):
     """A barrier that the kernel asks for (`barrier()`): orders the accesses of all the CTA's threads around it."""
 
 
-@op("load_run", effects=Effect.READ_GLOBAL)
+@op("load_run", effects=Effect.READ_GLOBAL, memory="tensor")
 class LoadRun(Op):
     """Read this thread's own run: `out.n` elements along `axis` from `offsets`, unmasked.
 
@@ -55,11 +55,10 @@ class LoadRun(Op):
     out: Value = result()
 
     def verify(self) -> Iterator[str]:
-        yield from _run(self.tensor, self.offsets, self.extents, self.axis, self.out.type)
-        yield from scope_named(self.scope)
+        yield from check_run(self.tensor, self.offsets, self.extents, self.axis, self.out.type, self.scope)
 
 
-@op("store_run", effects=Effect.WRITE_GLOBAL)
+@op("store_run", effects=Effect.WRITE_GLOBAL, memory="tensor")
 class StoreRun(Op):
     """Write this thread's own run. Fields as in `load_run`; with scope "cta" or "warp" one thread of those does it."""
 
@@ -74,23 +73,7 @@ class StoreRun(Op):
     width_why: str = attribute(default="")
 
     def verify(self) -> Iterator[str]:
-        yield from _run(self.tensor, self.offsets, self.extents, self.axis, self.value.type)
-        yield from scope_named(self.scope)
-
-
-def _run(tensor: Value, offsets: tuple[Value, ...], extents: tuple[Value, ...], axis: int, vec: Type) -> Iterator[str]:
-    if not isinstance(tensor.type, Tensor):
-        yield f"tensor is a {tensor.type}"
-        return
-    if not isinstance(vec, Vec):
-        yield f"the value is a {vec}"
-        return
-    rank = len(tensor.type.dims)
-    if not len(offsets) == len(extents) == rank or not 0 <= axis < rank:
-        yield f"rank {rank}: {len(offsets)} offsets, {len(extents)} extents, axis {axis}"
-    if vec.elem != tensor.type.elem:
-        yield f"{vec} of {tensor.type}"
-    yield from (f"{v} is {v.type}, not index" for v in (*offsets, *extents) if v.type != INDEX)
+        yield from check_run(self.tensor, self.offsets, self.extents, self.axis, self.value.type, self.scope)
 
 
 @op("element")
@@ -120,3 +103,17 @@ class SumRun(Op):
     def verify(self) -> Iterator[str]:
         if not isinstance(self.a.type, Vec) or not isinstance(self.out.type, Scalar):
             yield f"sums {self.a.type} into {self.out.type}"
+
+
+@op("dot_run")
+class DotRun(Op):
+    """The sum of the products of two runs of i8 or u8 elements, in i32, which wraps: four of them by each dp4a."""
+
+    a: Value = operand()
+    b: Value = operand()
+    out: Value = result()
+
+    def verify(self) -> Iterator[str]:
+        runs = [t for t in (self.a.type, self.b.type) if isinstance(t, Vec) and t.elem in (I8, U8)]
+        if len(runs) < 2 or runs[0].n != runs[1].n or self.out.type != I32:
+            yield f"multiplies {self.a.type} and {self.b.type} into {self.out.type}"

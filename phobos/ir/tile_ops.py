@@ -7,9 +7,13 @@ Interpreted by `interp`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from .core import Block, Effect, Op, Value, attribute, op, operand, region, result
-from .types import BOOL, I32, INDEX, Scalar, Tensor, Tile, Type, Vec
+from .memory import GUARDS, SCOPES, check_access, check_point, scope_named
+from .types import BOOL, I32, INDEX, Buffer, Scalar, Tensor, Tile, Type, Vec
+
+__all__ = ["GUARDS", "SCOPES", "scope_named"]  # re-exported; the ops are imported by name
 
 UNARY = (
     "neg",
@@ -31,15 +35,13 @@ UNARY = (
 )
 BINARY = ("add", "sub", "mul", "div", "rem", "and", "or", "xor", "shl", "shr", "min", "max", "pow")
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
-GUARDS = ("", "hi", "lo", "both")
-SCOPES = ("cta", "warp", "thread")
 
 
 def element(t: Type) -> Scalar:
-    """Element type of a scalar, tile, vec or tensor."""
+    """Element type of a scalar, tile, vec, tensor or buffer."""
     if isinstance(t, Scalar):
         return t
-    assert isinstance(t, Tile | Tensor | Vec)
+    assert isinstance(t, Tile | Tensor | Vec | Buffer)
     return t.elem
 
 
@@ -222,15 +224,20 @@ class Broadcast(Op):
 
 @op("reshape")
 class Reshape(Op):
-    """Add or drop axes of extent 1."""
+    """The same elements, row by row, in another shape: axes of extent 1 added or dropped, or rows laid end to end."""
 
     a: Value = operand()
     out: Value = result()
 
-    def verify(self) -> Iterator[str]:
+    @property
+    def keeps_axes(self) -> bool:
+        """Whether only axes of extent 1 come and go."""
         old, new = ([s for s in shape_of(t) if s != 1] for t in (self.a.type, self.out.type))
+        return old == new
+
+    def verify(self) -> Iterator[str]:
         yield from _same("elements", element(self.a.type), element(self.out.type))
-        if old != new:
+        if prod(shape_of(self.a.type)) != prod(shape_of(self.out.type)):
             yield f"{self.a.type} into {self.out.type}"
 
 
@@ -246,12 +253,14 @@ class Iota(Op):
             yield f"axis {self.axis} of {self.out.type}"
 
 
-@op("load", effects=Effect.READ_GLOBAL)
+@op("load", effects=Effect.READ_GLOBAL, memory="tensor")
 class Load(Op):
     """Read a tile of `out`'s shape whose corner is at `offsets`. Elements that a guard masks read 0.
 
+    tensor: a tensor, or a shared buffer of one slot that keeps a tile of the source; so it is in every access.
     extents: the tensor's extent on each axis (index values), for addresses and guards. guards: one of GUARDS per axis:
     "hi" masks coordinates at or past the extent, "lo" negative ones, "both" both. why: the reason of each guard.
+    limits: where "hi" ends on each axis, no more than the extent, when that is not the extent (none: the extents).
     width: elements per memory access, 0 before `stage`; width_why says what limited it. invariant: nothing writes the
     tensor while the kernel runs, so the read-only path may be used.
     """
@@ -259,6 +268,7 @@ class Load(Op):
     tensor: Value = operand()
     offsets: tuple[Value, ...] = operand()
     extents: tuple[Value, ...] = operand()
+    limits: tuple[Value, ...] = operand(default=())
     guards: tuple[str, ...] = attribute()
     why: tuple[str, ...] = attribute(default=())
     width: int = attribute(default=0)
@@ -266,11 +276,17 @@ class Load(Op):
     invariant: bool = attribute(default=False)
     out: Value = result()
 
+    @property
+    def ends(self) -> tuple[Value, ...]:
+        """Where "hi" ends on each axis."""
+        return self.limits or self.extents
+
     def verify(self) -> Iterator[str]:
-        yield from _access(self.tensor, self.offsets, self.extents, self.guards, self.out.type)
+        tile = self.out.type
+        yield from check_access(self.tensor, self.offsets, self.extents, self.limits, self.guards, tile)
 
 
-@op("store", effects=Effect.WRITE_GLOBAL)
+@op("store", effects=Effect.WRITE_GLOBAL, memory="tensor")
 class Store(Op):
     """Write a tile with its corner at `offsets`; masked elements are not written. Fields as in `load`."""
 
@@ -278,36 +294,23 @@ class Store(Op):
     offsets: tuple[Value, ...] = operand()
     extents: tuple[Value, ...] = operand()
     value: Value = operand()
+    limits: tuple[Value, ...] = operand(default=())
     guards: tuple[str, ...] = attribute()
     why: tuple[str, ...] = attribute(default=())
     width: int = attribute(default=0)
     width_why: str = attribute(default="")
 
+    @property
+    def ends(self) -> tuple[Value, ...]:
+        """Where "hi" ends on each axis."""
+        return self.limits or self.extents
+
     def verify(self) -> Iterator[str]:
-        yield from _access(self.tensor, self.offsets, self.extents, self.guards, self.value.type)
+        tile = self.value.type
+        yield from check_access(self.tensor, self.offsets, self.extents, self.limits, self.guards, tile)
 
 
-def _access(
-    tensor: Value, offsets: tuple[Value, ...], extents: tuple[Value, ...], guards: tuple[str, ...], tile: Type
-) -> Iterator[str]:
-    if not isinstance(tensor.type, Tensor):
-        yield f"tensor is a {tensor.type}"
-        return
-    if not isinstance(tile, Tile):
-        yield f"the value is a {tile}"
-        return
-    rank = len(tensor.type.dims)
-    if not len(offsets) == len(extents) == len(guards) == len(tile.shape) == rank:
-        yield f"rank {rank}: {len(offsets)} offsets, {len(extents)} extents, {len(guards)} guards, {tile}"
-    if tile.elem != tensor.type.elem:
-        yield f"{tile} of {tensor.type}"
-    for v in (*offsets, *extents):
-        if v.type != INDEX:
-            yield f"{v} is {v.type}, not index"
-    yield from (f"unknown guard {g!r}" for g in guards if g not in GUARDS)
-
-
-@op("load_point", effects=Effect.READ_GLOBAL)
+@op("load_point", effects=Effect.READ_GLOBAL, memory="tensor")
 class LoadPoint(Op):
     """Read one element, unmasked, in every active thread.
 
@@ -323,11 +326,10 @@ class LoadPoint(Op):
     out: Value = result()
 
     def verify(self) -> Iterator[str]:
-        yield from _point(self.tensor, self.offsets, self.extents, self.out.type)
-        yield from scope_named(self.scope)
+        yield from check_point(self.tensor, self.offsets, self.extents, self.out.type, self.scope)
 
 
-@op("store_point", effects=Effect.WRITE_GLOBAL)
+@op("store_point", effects=Effect.WRITE_GLOBAL, memory="tensor")
 class StorePoint(Op):
     """Write one scalar, unmasked.
 
@@ -341,25 +343,7 @@ class StorePoint(Op):
     scope: str = attribute(default="cta")
 
     def verify(self) -> Iterator[str]:
-        yield from _point(self.tensor, self.offsets, self.extents, self.value.type)
-        yield from scope_named(self.scope)
-
-
-def scope_named(scope: str) -> Iterator[str]:
-    """One of SCOPES."""
-    if scope not in SCOPES:
-        yield f"unknown scope {scope!r}"
-
-
-def _point(tensor: Value, offsets: tuple[Value, ...], extents: tuple[Value, ...], elem: Type) -> Iterator[str]:
-    if not isinstance(tensor.type, Tensor):
-        yield f"tensor is a {tensor.type}"
-        return
-    if not len(offsets) == len(extents) == len(tensor.type.dims):
-        yield f"rank {len(tensor.type.dims)}: {len(offsets)} offsets, {len(extents)} extents"
-    if elem != tensor.type.elem:
-        yield f"{elem} of {tensor.type}"
-    yield from (f"{v} is {v.type}, not index" for v in (*offsets, *extents) if v.type != INDEX)
+        yield from check_point(self.tensor, self.offsets, self.extents, self.value.type, self.scope)
 
 
 @op("dot")
@@ -478,7 +462,10 @@ class Yield(Op):
 
 @op("convert")
 class Convert(Op):
-    """The same tile in another register layout. Stands only where two layout classes meet (form "placed")."""
+    """The same tile in another register layout. Stands only where two layout classes meet.
+
+    From `staged` on it moves elements between the lanes of a warp alone; others have become a `write` and a `read`.
+    """
 
     a: Value = operand()
     out: Value = result()

@@ -108,3 +108,15 @@ class Buffer(Type):
     @property
     def size_bytes(self) -> int:
         return self.slots * self.slot_bytes
+
+
+def matched_axes(shape: tuple[int, ...], into: tuple[int, ...]) -> tuple[int | None, ...]:
+    """For each axis of `into` the axis of `shape` that it is; None for a unit axis of its own.
+
+    The two differ in axes of extent 1. ValueError when they differ in more.
+    """
+    kept = [a for a, n in enumerate(shape) if n != 1]
+    if [shape[a] for a in kept] != [n for n in into if n != 1]:
+        raise ValueError(f"{list(shape)} and {list(into)} differ in more than unit axes")
+    found = iter(kept)
+    return tuple(None if n == 1 else next(found) for n in into)

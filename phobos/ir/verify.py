@@ -6,7 +6,8 @@ Values
 - Every value has one definition: a kernel parameter, a block parameter or a result.
 - A use stands after the definition, in the same block or in a region of a later op of it (dominance). The condition
   and the body of a `while`, and the two arms of an `if`, do not see each other's values.
-- Kernel tensors are Tensors whose named dims are among `dims`; dims are index; scalars are Scalars.
+- Kernel tensors are Tensors whose named dims are among `dims`; dims are index; scalars are Scalars. A tensor has one
+  stride for each axis but the last, or none; strides are index.
 - No fact is both denied and used.
 
 Ops
@@ -19,13 +20,15 @@ Ops
 Forms
 - An op stands only in the forms of `FORM_RANGE`; ops not listed there are legal in every form.
 - Before "placed" no type has a layout; from "placed" on every tile type has one, of the tile's shape and for the
-  kernel's number of warps.
+  kernel's number of warps. That of a transposed tile is its operand's with the axes reversed; that of a scanned tile
+  has one warp along the axis.
 - A load that is `invariant` reads a tensor that no op of the kernel writes.
 - Before "staged" accesses have width 0, from "staged" on at least 1.
 
 Shared memory
 - Before "packed" an `alloc` has offset -1; from "packed" on it has one >= 0.
-- The bytes of one access divide the offset and the slot size of its buffer (natural alignment).
+- The bytes of one access divide the offset of its buffer, and the slot size where an op names a slot (natural
+  alignment). A buffer that is read and written as a tensor is has plain rows.
 - Buffers that are occupied at the same time (`occupancy`) do not share a byte.
 - All buffers together end within the limit, when the caller gives one.
 """
@@ -40,11 +43,13 @@ import numpy as np
 
 from ..diagnostics import InternalError
 from ..layout.register import Blocked
+from ..layout.shared import Swizzled
 from .core import Block, Op, Value
 from .cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from .kernel import Kernel
 from .occupancy import occupied
 from .printer import print_op, type_text
+from .shape_ops import Gather, Scan, Transpose
 from .thread_ops import LoadRun, StoreRun
 from .tile_ops import Convert, Dot, For, If, Load, LoadPoint, Store, StorePoint, While
 from .types import BOOL, INDEX, Buffer, Scalar, Tensor, Tile, Type
@@ -53,8 +58,7 @@ FORMS = ("built", "folded", "guarded", "placed", "staged", "packed", "synced")
 
 FORM_RANGE: dict[type[Op], tuple[str, str]] = {
     Dot: ("built", "placed"),
-    Convert: ("placed", "placed"),
-    Alloc: ("staged", "synced"),
+    Convert: ("placed", "synced"),
     CopyAsync: ("staged", "synced"),
     Commit: ("staged", "synced"),
     Wait: ("staged", "synced"),
@@ -94,7 +98,7 @@ class _Verifier:
 
     def run(self, limit: int | None) -> Iterator[str]:
         k = self.kernel
-        for v in (*k.tensors, *k.dims, *k.scalars):
+        for v in k.parameters:
             yield from self.define(v, f"parameter {v}")
         yield from self.parameters()
         yield from (f"fact {f} is both denied and used" for f in sorted(k.denied & k.used))
@@ -109,7 +113,17 @@ class _Verifier:
             else:
                 yield from (f"no dim {d} for {v}" for d in v.type.dims if isinstance(d, str) and d not in names)
         yield from (f"dim {v} is {v.type}, not index" for v in self.kernel.dims if v.type != INDEX)
+        yield from self.strides()
         yield from (f"scalar {v} is a {v.type}" for v in self.kernel.scalars if not isinstance(v.type, Scalar))
+
+    def strides(self) -> Iterator[str]:
+        k = self.kernel
+        if k.strides and len(k.strides) != len(k.tensors):
+            yield f"strides of {len(k.strides)} tensors, the kernel has {len(k.tensors)}"
+        for tensor, strides in zip(k.tensors, k.strides, strict=False):
+            if strides and isinstance(tensor.type, Tensor) and len(strides) != len(tensor.type.dims) - 1:
+                yield f"{tensor} has {len(strides)} outer strides"
+            yield from (f"stride {v} is {v.type}, not index" for v in strides if v.type != INDEX)
 
     # ---- values and ops -------------------------------------------------------------------------------------
 
@@ -148,10 +162,23 @@ class _Verifier:
         yield from op.verify()
         yield from self.yields(op)
         yield from self.widths(op)
-        if isinstance(op, Load | LoadPoint | LoadRun) and op.invariant and op.tensor in self.written:
+        if isinstance(op, Load | LoadPoint | LoadRun | Gather) and op.invariant and op.tensor in self.written:
             yield f"{op.tensor} is read as invariant, and the kernel writes it"
+        yield from self.kept_layout(op)
+        if op.memory:
+            yield from plain_rows(getattr(op, op.memory))
         if op.regions() and any(isinstance(v.type, Buffer) for v in (*op.operands(), *op.results())):
             yield "a buffer is passed on"
+
+    def kept_layout(self, op: Op) -> Iterator[str]:
+        """What ops that keep each element in its thread ask of layouts."""
+        if not isinstance(op, Transpose | Scan) or not isinstance(op.a.type, Tile) or not isinstance(op.out.type, Tile):
+            return
+        held = op.a.type.layout
+        if isinstance(op, Transpose) and isinstance(held, Blocked) and held.transposed() != op.out.type.layout:
+            yield f"{op.out.type} is not laid out as the transpose of {op.a.type}"
+        if isinstance(op, Scan) and isinstance(held, Blocked) and not held.one_warp(op.axis):
+            yield f"warps share axis {op.axis} of {op.a.type}"
 
     def yields(self, op: Op) -> Iterator[str]:
         wanted: list[tuple[str, Block, list[Type]]] = []
@@ -190,7 +217,7 @@ class _Verifier:
                 t = buffer.type
                 if not isinstance(t, Buffer):
                     yield f"{buffer} is a {t}, not a buffer"
-                elif width < 1 or t.slot_bytes % (width * t.elem.size_bytes):
+                elif width < 1 or (not op.memory and t.slot_bytes % (width * t.elem.size_bytes)):
                     yield f"width {width} does not fit slots of {t.slot_bytes} bytes"
 
     # ---- shared memory --------------------------------------------------------------------------------------
@@ -233,11 +260,21 @@ def painted(allocs: list[Alloc], lives: dict[Value, set[int]]) -> Iterator[str]:
 
 def accesses(op: Op) -> list[tuple[Value, int]]:
     """Buffers that an op accesses, with the elements of one access."""
+    if op.memory:
+        memory: Value = getattr(op, op.memory)
+        return [(memory, getattr(op, "width", 1))] if isinstance(memory.type, Buffer) else []
     if isinstance(op, CopyAsync | Write | Read):
         return [(op.buffer, op.width)]
     if isinstance(op, DotFma):
         return [(op.a, op.a_width), (op.b, op.b_width)]
     return []
+
+
+def plain_rows(memory: Value) -> Iterator[str]:
+    """What is read and written as a tensor is lies as a tensor does."""
+    t = memory.type
+    if isinstance(t, Buffer) and t.layout != Swizzled(t.shape, len(t.shape) - 1):
+        yield f"{memory} has the layout {t.layout}, not plain rows"
 
 
 def element_bytes(value: Value) -> int:

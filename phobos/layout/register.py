@@ -9,7 +9,9 @@ For a [16, 8] tile, vector [1, 2], lanes [8, 4], warps [2, 1], order [1, 0] (eac
     8    1.0   1.1   1.2   1.3
 
 Along an axis the coordinate is ((repeat * warps + warp) * lanes + lane) * vector + v. `order` names the axes from the
-fastest-numbered to the slowest. On a replicated axis every lane, warp and register holds coordinate 0.
+fastest-numbered to the slowest. On a replicated axis (1) every lane and warp holds all coordinates, one register each,
+which for extent 1 is coordinate 0; on one that is replicated in its lanes (2) that is so within a warp, and the warps
+take turns: the coordinate is repeat * warps + warp.
 """
 
 from __future__ import annotations
@@ -48,10 +50,7 @@ class Blocked(RegisterLayout):
     @cached_property
     def repeats(self) -> tuple[int, ...]:
         """How often the grid of threads is repeated along each axis."""
-        return tuple(
-            1 if rep else -(-s // (v * ln * w))
-            for s, v, ln, w, rep in zip(self.shape, self.vector, self.lanes, self.warps, self.replicated, strict=True)
-        )
+        return tuple(-(-s // span) for s, span in zip(self.shape, self._spans, strict=True))
 
     @property
     def registers(self) -> int:
@@ -60,19 +59,30 @@ class Blocked(RegisterLayout):
     @property
     def one_holder(self) -> bool:
         """Whether no element is held by more than one thread."""
-        return not any(r and ln * w > 1 for r, ln, w in zip(self.replicated, self.lanes, self.warps, strict=True))
+        return not self.shared_axes
+
+    @cached_property
+    def shared_axes(self) -> tuple[int, ...]:
+        """The axes of which several threads hold the same coordinates."""
+        held = zip(self.replicated, self.lanes, self.warps, strict=True)
+        return tuple(a for a, (r, ln, w) in enumerate(held) if (r == 1 and ln * w > 1) or (r == 2 and ln > 1))
 
     @cached_property
     def _vector(self) -> tuple[int, ...]:
         return tuple(1 if rep else v for v, rep in zip(self.vector, self.replicated, strict=True))
 
     @cached_property
+    def _spans(self) -> tuple[int, ...]:
+        """How many coordinates the grid of threads covers along each axis."""
+        places = zip(self._vector, self.lanes, self.warps, self.replicated, strict=True)
+        return tuple(v * (1 if rep else ln) * (1 if rep == 1 else w) for v, ln, w, rep in places)
+
+    @cached_property
     def _offsets(self) -> tuple[tuple[int, ...], ...]:
-        spans = [v * ln * w for v, ln, w in zip(self._vector, self.lanes, self.warps, strict=True)]
         out = []
         for repeat in itertools.product(*map(range, self.repeats)):
             for v in itertools.product(*map(range, self._vector)):
-                out.append(tuple(r * s + x for r, s, x in zip(repeat, spans, v, strict=True)))
+                out.append(tuple(r * s + x for r, s, x in zip(repeat, self._spans, v, strict=True)))
         return tuple(out)
 
     def register_offset(self, register: int) -> tuple[int, ...]:
@@ -95,7 +105,7 @@ class Blocked(RegisterLayout):
     def thread_base(self, lane: Any, warp: Any) -> tuple[Any, ...]:
         lane_at, warp_at = self.place(lane, warp)
         return tuple(
-            0 if rep or ln * w == 1 else (w_at * ln + l_at) * v
+            0 if rep == 1 or ln * w == 1 else w_at if rep else (w_at * ln + l_at) * v
             for w_at, l_at, ln, w, v, rep in zip(
                 warp_at, lane_at, self.lanes, self.warps, self.vector, self.replicated, strict=True
             )
@@ -104,9 +114,43 @@ class Blocked(RegisterLayout):
     def collapsed(self, shape: tuple[int, ...]) -> Blocked:
         """The layout of a tile that has extent 1 where this one does not: replicated along those axes."""
         replicated = tuple(
-            int(bool(r) or (s == 1 and own != 1)) for r, s, own in zip(self.replicated, shape, self.shape, strict=True)
+            r or int(s == 1 and own != 1) for r, s, own in zip(self.replicated, shape, self.shape, strict=True)
         )
         return Blocked(shape, self.vector, self.lanes, self.warps, self.order, replicated)
+
+    def transposed(self) -> Blocked:
+        """The layout of the tile with its axes in reverse order: each thread holds what it held."""
+        last = len(self.shape) - 1
+        fields = (self.vector, self.lanes, self.warps)
+        vector, lanes, warps = (f[::-1] for f in fields)
+        order = tuple(last - a for a in self.order)
+        return Blocked(self.shape[::-1], vector, lanes, warps, order, self.replicated[::-1])
+
+    def one_warp(self, axis: int) -> bool:
+        """Whether a warp that holds an element holds all others along an axis."""
+        return self.replicated[axis] == 1 or (self.warps[axis] == 1 and not self.replicated[axis])
+
+    def lane_stride(self, axis: int) -> int:
+        """How far apart the numbers of two lanes are that are neighbours along an axis."""
+        return prod(self.lanes[a] for a in self.order[: self.order.index(axis)])
+
+    def parts(self, axis: int) -> int:
+        """How many warps hold coordinates of their own along an axis."""
+        if self.replicated[axis]:
+            return 1 if self.replicated[axis] == 1 else min(self.warps[axis], self.shape[axis])
+        return min(self.warps[axis], -(-self.shape[axis] // (self.vector[axis] * self.lanes[axis])))
+
+    def with_parts(self, axis: int, gathered: bool) -> Blocked:
+        """The layout of what each warp makes of its coordinates along an axis, one place per warp: where the warps
+        have just made it, or gathered, where every thread has all of them."""
+        shape = (*self.shape[:axis], self.parts(axis), *self.shape[axis + 1 :])
+        replicated = (*self.replicated[:axis], 1 if gathered else 2, *self.replicated[axis + 1 :])
+        return Blocked(shape, self.vector, self.lanes, self.warps, self.order, replicated)
+
+    def lane_masks(self, axis: int) -> tuple[int, ...]:
+        """What to XOR a lane's number with, step by step, to meet all lanes along an axis."""
+        stride = self.lane_stride(axis)
+        return tuple(stride << k for k in range(self.lanes[axis].bit_length() - 1))
 
     def reshaped(self, shape: tuple[int, ...]) -> Blocked:
         """The layout after unit axes were added or dropped: each thread holds what it held.

@@ -109,6 +109,13 @@ class Indices:
         a = self.affine(v)
         return a.const if a.is_const else None
 
+    def span_start(self, offset: Value) -> Value:
+        """The subscript from which an access with limits is walked: its loop's start, which is cut off at 0."""
+        loop = self.loops.get(offset)
+        start = loop.start if loop is not None else offset
+        op = self.defs.get(start)
+        return op.a if isinstance(op, Binary) and op.kind == "max" and self.constant(op.b) == 0 else start
+
     # ---- divisibility: 0 is divisible by everything, so gcd joins ------------------------------------------
 
     def divisor(self, v: Value, assumed: set[Fact] | None = None) -> int:
@@ -142,6 +149,14 @@ class Indices:
             if op.kind == "rem":
                 return gcd(self.divisor(op.a, assumed), self.divisor(op.b, assumed))
         return 1
+
+    def residue(self, v: Value) -> tuple[int, int]:
+        """The constant part of the value and the largest number known to divide the rest, 0 for no rest."""
+        a = self.affine(v)
+        rest = 0
+        for atom, c in a.terms:
+            rest = gcd(rest, abs(c) * self._atom_divisor(atom, None))
+        return a.const, rest
 
     def divides(self, n: int, v: Value) -> set[Fact] | None:
         """The facts with which n divides v (fewest first), or None."""

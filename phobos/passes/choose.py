@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -31,12 +32,18 @@ def ceil_power(n: int) -> int:
 
 @lru_cache(maxsize=1024)
 def coalesced(
-    shape: tuple[int, ...], warps: int, elem_bytes: int, widest: int = VECTOR_BYTES, segment_elems: int = 0
+    shape: tuple[int, ...],
+    warps: int,
+    elem_bytes: int,
+    widest: int = VECTOR_BYTES,
+    segment_elems: int = 0,
+    whole: int = -1,
 ) -> Blocked:
     """Lanes run along the last axis in vectors of up to `widest` bytes, then along the axis before it.
 
     segment_elems: at most so many elements in a row before lanes turn to the next axis (0: the whole row), for copies
-    that transpose, where a 32-byte sector is all that a row needs to be read whole.
+    that transpose, where a 32-byte sector is all that a row needs to be read whole. whole: an axis that is reduced, so
+    that warps stand along the others as long as there is work for them.
     """
     n = len(shape)
     vector = [1] * n
@@ -53,9 +60,10 @@ def coalesced(
         lanes[axis] = exact if exact >= 8 else fit
         left //= lanes[axis]
     lanes[0] *= left
-    for axis in reversed(range(n)):
+    by_turns = [a for a in reversed(range(n)) if a != whole] + [a for a in (whole,) if a >= 0]
+    for axis in by_turns:
         units = -(-shape[axis] // (vector[axis] * lanes[axis]))
-        take = _largest_divisor(warps_left, units) if axis else warps_left
+        take = _largest_divisor(warps_left, units) if axis != by_turns[-1] else warps_left
         count[axis] = take
         warps_left //= take
     return Blocked(shape, tuple(vector), tuple(lanes), tuple(count), tuple(reversed(range(n))))
@@ -66,16 +74,75 @@ def _largest_divisor(n: int, limit: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def accumulator(shape: tuple[int, int], warps: int, elem_bytes: int) -> Blocked:
+def scanned(shape: tuple[int, ...], warps: int, elem_bytes: int, axis: int) -> Blocked:
+    """A layout in which a scan along an axis stays in a warp: warps stand along another axis, lanes along it as far as
+    they have elements, and a thread holds neighbours along the scanned axis where lanes are left for it."""
+    n = len(shape)
+    along = next(a for a in reversed(range(n)) if a != axis or n == 1)
+    rest = prod(shape) // (shape[axis] * shape[along]) if n > 1 else 1
+    most = min(32, ceil_power(shape[axis]))
+    vector, lanes, count = [1] * n, [1] * n, [1] * n
+    if along != axis:
+        vector[along] = min(max(VECTOR_BYTES // elem_bytes, 1), power_of_two_in(shape[along]))
+        while vector[along] > 1 and shape[along] * rest // vector[along] * most < 32 * warps:
+            vector[along] //= 2
+        count[along] = warps
+    units = -(-shape[along] // vector[along]) * rest if along != axis else 1
+    lanes[axis] = 1
+    while lanes[axis] < most and units * lanes[axis] < 32 * warps:
+        lanes[axis] *= 2
+    if along != axis:
+        lanes[along] = 32 // lanes[axis]
+    else:
+        lanes[axis], count[axis] = 32, warps
+    vector[axis] = ceil_power(-(-shape[axis] // lanes[axis]))
+    return Blocked(shape, tuple(vector), tuple(lanes), tuple(count), tuple(reversed(range(n))))
+
+
+@lru_cache(maxsize=1024)
+def accumulator(
+    shape: tuple[int, int], warps: int, elem_bytes: int, whole: int = -1, like: Blocked | None = None
+) -> Blocked:
     """The FMA contraction's layout: a sub-tile per thread, columns in 16-byte vectors, 8x8 where it fits.
 
     The choice reads the fewest operand elements per multiply-add, then covers the tile most exactly, then has square
     warps. Rows and columns come in chunks of `vector` spread over the lanes, so that operand reads are broadcasts of
     contiguous chunks.
+
+    whole: an axis along which a warp is to hold all elements, because they are reduced. like: a column whose rows are
+    to lie where this layout's do, because it is broadcast. Where either would take more multiply-adds it is not kept.
     """
+    free = min(_accumulators(shape, warps, elem_bytes), key=lambda found: found[0])
+    kept = [
+        (key, layout)
+        for key, layout in _accumulators(shape, warps, elem_bytes)
+        if key[0] == free[0][0]
+        and (whole < 0 or layout.warps[whole] == 1)
+        and (like is None or _rows(layout) == _rows(like))
+    ]
+    if not kept and like is not None:
+        return accumulator(shape, warps, elem_bytes, whole)
+    return min(kept, key=lambda found: found[0])[1] if kept else free[1]
+
+
+def _rows(layout: Blocked) -> tuple[int, ...]:
+    """What says where a layout's rows lie, among layouts whose last axis is the fastest."""
+    return layout.vector[0], layout.lanes[0], layout.warps[0], *layout.order
+
+
+def operand_reads(layout: Blocked, elem_bytes: int) -> int:
+    """Shared-memory cycles of a warp for one step of a contraction along k."""
+    (rm, rn), (vm, vn) = layout.repeats, layout.vector
+    (lane_m, lane_n) = layout.lanes
+    return -(-lane_m * vm * elem_bytes // 128) * rm + -(-lane_n * vn * elem_bytes // 128) * rn
+
+
+@lru_cache(maxsize=1024)
+def _accumulators(shape: tuple[int, int], warps: int, elem_bytes: int) -> tuple[tuple[tuple[float, ...], Blocked], ...]:
+    """Every candidate with what it costs, the dearest cost first."""
     m, n = shape
     widest = VECTOR_BYTES // elem_bytes
-    best: tuple[tuple[float, ...], Blocked] | None = None
+    found: list[tuple[tuple[float, ...], Blocked]] = []
     for lane_m, warp_m in itertools.product((1, 2, 4, 8, 16, 32), [d for d in range(1, warps + 1) if warps % d == 0]):
         lane_n, warp_n = 32 // lane_m, warps // warp_m
         for vm, vn in itertools.product((1, 2, 4), (1, 2, 4, 8)):
@@ -89,12 +156,9 @@ def accumulator(shape: tuple[int, int], warps: int, elem_bytes: int) -> Blocked:
             spread = abs((warp_m * lane_m * vm) - (warp_n * lane_n * vn))
             stores = -min(vn, widest)
             # A warp reads lane_m * vm rows and lane_n * vn columns: fewer distinct bytes, fewer shared wavefronts.
-            wave = -(-lane_m * vm * elem_bytes // 128) * (rm // vm) + -(-lane_n * vn * elem_bytes // 128) * (rn // vn)
-            key = (work, stores, wave + reads, -vm, lane_n != 4, spread)
-            if best is None or key < best[0]:
-                best = (key, layout)
-    assert best is not None
-    return best[1]
+            wave = operand_reads(layout, elem_bytes)
+            found.append(((work, stores, wave + reads, -vm, lane_n != 4, spread), layout))
+    return tuple(found)
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,8 @@
 """fold: constants folded, common subexpressions shared, dead pure ops removed.
 
-Requires: form "built". Ensures: no pure op without a use, no two equal pure ops where one dominates the other, no
-integer op on constants, no `if` on a constant. Floats are never folded: where they round is the language's business.
+Requires: form "built". Ensures: no pure op without a use, no two equal pure ops where one dominates the other (two
+`alloc`s are never equal), no integer op on constants, no `if` on a constant. Floats are never folded: where they round
+is the language's business.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import Block, Effect, Op, Role, Value
+from ..ir.cta_ops import Alloc
 from ..ir.kernel import Kernel
 from ..ir.rewrite import Rewriter, rebase, resolve, uses
 from ..ir.tile_ops import Binary, Cast, Compare, Const, If, Select, Yield
@@ -50,7 +52,7 @@ class _Folder:
             names = new.fields(Role.REGION)
             if names:
                 new = new.replace(**{n: self.block(getattr(new, n), seen) for n in names})
-            elif new.effects is Effect.NONE and not new.terminator:
+            elif new.effects is Effect.NONE and not new.terminator and not isinstance(new, Alloc):
                 key = (
                     type(new),
                     new.operands(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..diagnostics import Diagnostic, Severity
 from ..ir.core import Op, Value
 from ..ir.kernel import GridAxis, Kernel
+from ..ir.memory import is_shared
 from ..ir.thread_ops import LoadRun, StoreRun
 from ..ir.tile_ops import Load, LoadPoint, ProgramId, Store, StorePoint
 from .affine import AXES, Indices
@@ -24,9 +25,10 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     for op in kernel.walk():
         if isinstance(op, ProgramId):
             used[op.axis] = True
-        if isinstance(op, Load | Store | LoadPoint | StorePoint | LoadRun | StoreRun):
+        if isinstance(op, Load | Store | LoadPoint | StorePoint | LoadRun | StoreRun) and not is_shared(op.tensor):
             for offset, extent in zip(op.offsets, op.extents, strict=True):
-                _claim(indices, op, offset, extent, claims)
+                start = indices.span_start(offset) if isinstance(op, Load | Store) and op.limits else offset
+                _claim(indices, op, start, extent, claims)
     grid = tuple(_axis(a, used[a], claims[a]) for a in range(3))
     remarks = tuple(
         Diagnostic(Severity.REMARK, "PR501", f"the grid along {AXES[a]} must be given: {axis.unknown}", kernel.span)

@@ -1,19 +1,20 @@
 """hoist: move pure ops whose operands do not change out of loops.
 
 Requires: form "folded". Ensures: no pure op is left in a loop that could stand before it. Loads stay: a loop of no
-trips must not touch memory.
+trips must not touch memory. So does an `alloc`, which stands where its variable is declared.
 """
 
 from __future__ import annotations
 
 from ..ir.core import Block, Effect, Op, Value
+from ..ir.cta_ops import Alloc
 from ..ir.kernel import Kernel
 from ..ir.tile_ops import For, While
 from .options import Options
 
 
 def run(kernel: Kernel, options: Options) -> Kernel:
-    known: set[Value] = {*kernel.tensors, *kernel.dims, *kernel.scalars}
+    known: set[Value] = set(kernel.parameters)
     return kernel.replace(body=_block(kernel.body, known))
 
 
@@ -47,6 +48,7 @@ def _lift(loop: For | While, known: set[Value]) -> tuple[For | While, list[Op]]:
                 op.effects is Effect.NONE
                 and not op.regions()
                 and not op.terminator
+                and not isinstance(op, Alloc)
                 and all(v in outside for v in op.operands())
             ):
                 moved.append(op)

@@ -10,14 +10,18 @@ from __future__ import annotations
 import dataclasses
 
 from ..diagnostics import Diagnostic, Severity
+from ..ir.core import Block
 from ..ir.cta_ops import DotFma
 from ..ir.kernel import Kernel
 from ..ir.types import Tile
 from ..layout.register import Blocked
 from .options import Options
+from .pressure import Pressure
 
 OTHER_REGISTERS = 32
 """Addresses, counters and predicates beside accumulators and two sets of operand fragments, as seen in SASS."""
+MORE_ADDRESSES = 4
+"""Of each further contraction in a loop."""
 
 
 def run(kernel: Kernel, options: Options) -> Kernel:
@@ -25,7 +29,9 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     dots = [op for op in kernel.walk() if isinstance(op, DotFma)]
     if launch.min_blocks is not None or not dots or kernel.attributes.registers or launch.max_regs:
         return kernel
-    need = max(_registers(op) for op in dots)
+    # Elsewhere the assembler can finish a few elements of a tile before it turns to the next ones.
+    behind = dict(Pressure(kernel).behind())
+    need = OTHER_REGISTERS + _addresses(kernel.body) + max(behind[op] + _fragments(op) for op in dots)
     blocks = options.target.registers_per_sm // (kernel.threads * need)
     blocks = min(blocks, options.target.max_threads_per_sm // kernel.threads)
     if blocks < 1:
@@ -41,10 +47,15 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     return kernel.replace(attributes=attributes, remarks=(*kernel.remarks, remark))
 
 
-def _registers(op: DotFma) -> int:
-    """Accumulators, and operand fragments of this step and the next."""
+def _addresses(block: Block) -> int:
+    """Registers for the operands' addresses of the contractions of a loop beyond the first."""
+    here = MORE_ADDRESSES * (sum(isinstance(op, DotFma) for op in block.ops) - 1)
+    return max([here, 0, *(_addresses(region) for op in block.ops for region in op.regions())])
+
+
+def _fragments(op: DotFma) -> int:
+    """Registers of a contraction's operands in this step and the next."""
     t = op.out.type
     assert isinstance(t, Tile) and isinstance(t.layout, Blocked)
     rows, cols = (r * v for r, v in zip(t.layout.repeats, t.layout.vector, strict=True))
-    words = max(t.elem.size_bytes // 4, 1)
-    return (rows * cols + 2 * (rows + cols)) * words + OTHER_REGISTERS
+    return 2 * (rows + cols) * max(t.elem.size_bytes // 4, 1)

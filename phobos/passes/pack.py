@@ -80,7 +80,8 @@ def lives(body: Block) -> dict[Value, Life]:
             for inner in op.regions():
                 visit(inner)
             if isinstance(op, For | While):
-                touched |= {v for o in op.body.walk() for v in o.operands() if isinstance(v.type, Buffer)}
+                blocks = op.regions()
+                touched |= {v for b in blocks for o in b.walk() for v in o.operands() if isinstance(v.type, Buffer)}
             for v in touched:
                 old = found.get(v, Life(start, start))
                 found[v] = Life(min(old.first, start), max(old.last, clock))

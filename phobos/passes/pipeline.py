@@ -18,10 +18,11 @@ from ..ir.build import Builder
 from ..ir.core import Block, Effect, Op, Value
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Wait, Write
 from ..ir.kernel import Fact, Kernel
+from ..ir.memory import is_shared
 from ..ir.rewrite import Rewriter, clone_ops, uses
 from ..ir.thread_ops import StoreRun
-from ..ir.tile_ops import Const, For, If, Load, Splat, Store, StorePoint, Yield
-from ..ir.types import INDEX, Buffer, Tile
+from ..ir.tile_ops import Const, For, If, Load, Reshape, Splat, Store, StorePoint, Yield
+from ..ir.types import INDEX, Buffer, Tile, matched_axes
 from ..layout.register import Blocked
 from ..layout.shared import Swizzled
 from ..target import Target
@@ -35,9 +36,13 @@ ASYNC_BYTES = (4, 8, 16)
 
 @dataclass(frozen=True, eq=False)
 class Staged:
-    """A load in the loop's body whose only use is to fill a buffer; address is what its offsets need from the body."""
+    """A load in the loop's body whose only use is to fill a buffer, perhaps without some of its unit axes.
+
+    address is what the load's offsets need from the body.
+    """
 
     load: Load
+    reshape: Reshape | None
     write: Write
     address: tuple[Op, ...]
 
@@ -126,15 +131,23 @@ class _Maker:
         operands = {b for op in loop.body.ops if isinstance(op, DotFma) for b in (op.a, op.b)}
         found: list[Staged] = []
         why = "no operand of a contraction is loaded in it"
-        stores = [o for o in loop.body.walk() if isinstance(o, Store | StorePoint | StoreRun)]
+        stores = [
+            o for o in loop.body.walk() if isinstance(o, Store | StorePoint | StoreRun) and not is_shared(o.tensor)
+        ]
         for op in loop.body.ops:
             if not isinstance(op, Write) or op.buffer not in operands:
                 continue
             load = made.get(op.value)
-            if not isinstance(load, Load):
+            reshape = load if isinstance(load, Reshape) and load.keeps_axes else None
+            if reshape is not None:
+                load = made.get(reshape.a)
+            if not isinstance(load, Load) or load.limits:
                 why = f"{op.value.name} is computed in the loop, not only loaded"
                 continue
-            if len(self.uses.get(op.value, ())) > 1:
+            if is_shared(load.tensor):
+                why = f"{load.tensor.name} is in shared memory already"
+                continue
+            if len(self.uses.get(op.value, ())) > 1 or len(self.uses.get(load.out, ())) > 1:
                 why = f"{op.value.name} is used beside the contraction"
                 continue
             if stores and not load.invariant:
@@ -143,7 +156,7 @@ class _Maker:
             if address is None:
                 why = f"the address of {op.value.name} depends on what the loop carries"
                 continue
-            found.append(Staged(load, op, address))
+            found.append(Staged(load, reshape, op, address))
         return found, "" if found else why
 
     def _async(self, s: Staged) -> CopyAsync | None:
@@ -152,9 +165,12 @@ class _Maker:
         assert isinstance(t, Tile) and isinstance(buffer, Buffer) and isinstance(buffer.layout, Swizzled)
         if not self.target.cp_async:
             return None
-        size, fast, last = t.elem.size_bytes, buffer.layout.fast, len(t.shape) - 1
+        size, last = t.elem.size_bytes, len(t.shape) - 1
+        fast = matched_axes(t.shape, buffer.shape)[buffer.layout.fast]
         width, why = 1, "the copy transposes"
         facts: frozenset[Fact] = frozenset()
+        if fast is None:
+            return None
         if fast == last:
             assert isinstance(t.layout, Blocked)
             got = access_width(
@@ -214,7 +230,7 @@ class _Maker:
             fetched = self._fetch(b, loop, held, b.compare("gt", room, loop.step), b.add(iv, loop.step)) if held else []
             self._rest(b, loop, staged, slot)
             for s, value in zip(held, fetched, strict=True):
-                b.emit(s.write.replace(value=value, slot=other, phase=1))
+                self._write(b, s, value, other, 1)
             last = loop.body.ops[-1]
             b.yields(*last.operands(), other)
         out = Value("slot", INDEX)
@@ -245,8 +261,7 @@ class _Maker:
         if held:
             with b.block() as fill:
                 for s in held:
-                    value = self._load(b, loop, s, loop.start)
-                    b.emit(s.write.replace(value=value, slot=b.const(0), phase=0))
+                    self._write(b, s, self._load(b, loop, s, loop.start), b.const(0), 0)
                 b.yields()
             self._when(b, b.compare("lt", loop.start, loop.stop), fill.block)
 
@@ -265,6 +280,12 @@ class _Maker:
         self._emit_address(b, s, mapping)
         (load,) = clone_ops((s.load,), mapping)
         return b.emit(load).results()[0]
+
+    def _write(self, b: Builder, s: Staged, loaded: Value, slot: Value, phase: int) -> None:
+        """Fill a slot with what was loaded."""
+        if s.reshape is not None:
+            loaded = b.emit(s.reshape.replace(a=loaded, out=s.reshape.out.like())).out
+        b.emit(s.write.replace(value=loaded, slot=slot, phase=phase))
 
     def _emit_address(self, b: Builder, s: Staged, mapping: dict[Value, Value]) -> None:
         todo = tuple(op for op in s.address if op.results()[0] not in mapping)
@@ -289,7 +310,7 @@ class _Maker:
 
     def _rest(self, b: Builder, loop: For, staged: list[Staged], slot: Value) -> None:
         """The body without what is fetched ahead, contractions reading this trip's slot."""
-        gone: set[Op] = {s.load for s in staged} | {s.write for s in staged}
+        gone: set[Op | None] = {op for s in staged for op in (s.load, s.reshape, s.write)}
         buffers = {s.write.buffer for s in staged}
 
         def visit(op: Op, rewriter: Rewriter) -> Op | None:

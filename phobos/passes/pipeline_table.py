@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..diagnostics import InternalError
 from ..ir.kernel import Kernel
 from ..ir.verify import check
-from . import fold, grid, guard, hoist, occupy, order, pack, pipeline, place, split, stage, sync
+from . import dp4a, fold, grid, guard, hoist, lift, occupy, order, pack, pipeline, place, split, stage, sync, tails
 from .options import Options
 
 
@@ -24,13 +24,16 @@ class Pass:
 
 PIPELINE: tuple[Pass, ...] = (
     Pass("facts", "built", "built", grid.run),
+    Pass("dp4a", "built", "built", dp4a.run),
     Pass("fold", "built", "folded", fold.run),
     Pass("hoist", "folded", "folded", hoist.run),
     Pass("guard", "folded", "guarded", guard.run),
+    Pass("tails", "guarded", "guarded", tails.run),
     Pass("order", "guarded", "guarded", order.run),
     Pass("place", "guarded", "placed", place.run),
     Pass("split", "placed", "placed", split.run),
     Pass("stage", "placed", "staged", stage.run),
+    Pass("lift", "staged", "staged", lift.run),
     Pass("pipeline", "staged", "staged", pipeline.run),
     Pass("occupy", "staged", "staged", occupy.run),
     Pass("pack", "staged", "packed", pack.run),

@@ -3,7 +3,8 @@
 Requires: form "placed". Ensures: of a split loop, the part "whole" runs from lo to
 lo + floor((min(hi, E) - lo) / T) * T, where E is the least extent that its spans walk, and the guards of those spans
 are gone there; a second loop runs on to hi with every guard kept, the part "remainder" where hi is E, which leaves it
-at most one trip, else "tail". Only spans of static length T that start at the loop's own variable count.
+at most one trip, else "tail". Only spans of tensors, of static length T, that start at the loop's own variable
+count.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..diagnostics import Diagnostic, Severity
 from ..ir.build import Builder
 from ..ir.core import Block, Op, Value
 from ..ir.kernel import Kernel
+from ..ir.memory import is_shared
 from ..ir.rewrite import Rewriter, clone_op
 from ..ir.tile_ops import For, Load, Store, shape_of
 from .affine import Indices
@@ -22,11 +24,11 @@ from .options import Options
 
 @dataclass(frozen=True)
 class Walk:
-    """An access and an axis whose span starts at the loop variable and is masked."""
+    """An access and an axis whose span starts at the loop variable and is masked; end: where the mask does."""
 
     op: Load | Store
     axis: int
-    extent: Value
+    end: Value
 
 
 def run(kernel: Kernel, options: Options) -> Kernel:
@@ -54,12 +56,12 @@ def _walks(loop: For, indices: Indices) -> list[Walk]:
     if step is None or loop.part:
         return found
     for op in loop.body.walk():
-        if not isinstance(op, Load | Store):
+        if not isinstance(op, Load | Store) or is_shared(op.tensor):
             continue
         shape = shape_of(op.out.type if isinstance(op, Load) else op.value.type)
         for axis, guard in enumerate(op.guards):
             if guard in ("hi", "both") and op.offsets[axis] is iv and shape[axis] == step:
-                found.append(Walk(op, axis, op.extents[axis]))
+                found.append(Walk(op, axis, op.ends[axis]))
     return found
 
 
@@ -68,7 +70,7 @@ def _unsplit(loop: For, indices: Indices) -> list[Diagnostic]:
     iv = loop.body.params[0]
     step = indices.constant(loop.step)
     for op in loop.body.ops:
-        if not isinstance(op, Load | Store) or loop.part:
+        if not isinstance(op, Load | Store) or loop.part or is_shared(op.tensor):
             continue
         shape = shape_of(op.out.type if isinstance(op, Load) else op.value.type)
         for axis, guard in enumerate(op.guards):
@@ -89,7 +91,7 @@ def _split(loop: For, walks: list[Walk], indices: Indices, remarks: list[Diagnos
     step = indices.constant(loop.step)
     assert step is not None
     limits: list[Value] = []
-    for v in (loop.stop, *(w.extent for w in walks)):
+    for v in (loop.stop, *(w.end for w in walks)):
         if not any(indices.same(v, seen) for seen in limits):
             limits.append(v)
     # Constants defined inside the loop do not reach out of it: make them again.

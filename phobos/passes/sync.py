@@ -25,6 +25,7 @@ from ..diagnostics import InternalError
 from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from ..ir.kernel import Fact, Kernel
+from ..ir.shape_ops import Gather
 from ..ir.thread_ops import Barrier, LoadRun, StoreRun
 from ..ir.tile_ops import For, If, Load, LoadPoint, Store, StorePoint, While
 from ..ir.types import Buffer, Tile
@@ -42,6 +43,8 @@ class Access:
     where: a buffer or a tensor. age: committed groups since an async copy, -1 when not in flight.
     alone: by single threads, unordered against others like it.
     own: the op, for telling which elements threads meet; None once a back edge was crossed that changes its offsets.
+    behind: of one from an earlier trip of a loop, (the loop's variable, an axis, a distance): along the axis it lay at
+    least so far below where its offset, which moves with the variable, is now. Its other offsets say nothing then.
     first: by the first thread alone.
     """
 
@@ -51,6 +54,7 @@ class Access:
     age: int = -1
     alone: bool = False
     own: Load | Store | None = None
+    behind: tuple[Value, int, int] | None = None
     first: bool = False
     line: int = 0
 
@@ -88,6 +92,8 @@ class _Placer:
         if a.where in self.range and b.where in self.range:
             if a.where is b.where and a.phase >= 0 and b.phase >= 0 and a.phase != b.phase:
                 return False
+            if a.where is b.where and self._beside(a, b):
+                return False
             (x0, x1), (y0, y1) = self.range[a.where], self.range[b.where]
             return x0 < y1 and y0 < x1
         if a.where in self.range or b.where in self.range:
@@ -97,9 +103,13 @@ class _Placer:
         return not (self._apart(a.where) or self._apart(b.where))
 
     def _beside(self, a: Access, b: Access) -> bool:
-        """Tiles of one tensor that are known to have no element in common: some axis keeps them apart."""
+        """Tiles of one tensor or buffer that are known to have no element in common: some axis keeps them apart."""
         if a.own is None or b.own is None:
             return False
+        if a.behind is not None:
+            _, axis, distance = a.behind
+            gap = self.indices.affine(b.own.offsets[axis]).plus(self.indices.affine(a.own.offsets[axis]), -1)
+            return gap.is_const and gap.const + distance >= _tile(a.own).shape[axis]
         for axis, (p, q) in enumerate(zip(a.own.offsets, b.own.offsets, strict=True)):
             gap = self.indices.affine(q).plus(self.indices.affine(p), -1)
             if gap.is_const and (gap.const >= _tile(a.own).shape[axis] or -gap.const >= _tile(b.own).shape[axis]):
@@ -124,7 +134,7 @@ class _Placer:
 
         Of threads that hold the same element one stores and all load, so there only two stores are alike.
         """
-        if a.own is None or b.own is None or a.where is not b.where:
+        if a.own is None or b.own is None or a.behind is not None or a.where is not b.where:
             return False
         x, y = _tile(a.own), _tile(b.own)
         if x.layout != y.layout or x.shape != y.shape:
@@ -214,47 +224,60 @@ class _Placer:
                 if isinstance(w, Write | CopyAsync)
             }
             rings = rings if op.stages > 1 else set()
-            body, after = self._loop(op.body, state, rings)
+            body, top, end = self._loop(op.body, state, rings, self.indices.constant(op.step) or 0)
             # Phases count from this loop's trips; those of a loop around it go on.
             return op.replace(body=body), frozenset(
-                dataclasses.replace(p, phase=-1) if p.where in rings else p for p in after
+                dataclasses.replace(p, phase=-1) if p.where in rings else p for p in top | end
             )
         if isinstance(op, While):
             whole = Block((*op.cond.params, *op.body.params), (*op.cond.ops, *op.body.ops))
-            looped, after = self._loop(whole, state, set())
+            looped, top, _ = self._loop(whole, state, set())
             cut = looped.ops.index(op.cond.ops[-1])
+            # The loop is left behind its condition, whatever the body has ordered.
+            _, after = self.ops(op.cond.ops, top)
             return op.replace(
                 cond=Block(op.cond.params, looped.ops[: cut + 1]), body=Block(op.body.params, looped.ops[cut + 1 :])
             ), after
         return op, state | frozenset(_accesses(op))
 
-    def _loop(self, body: Block, state: State, rings: set[Value]) -> tuple[Block, State]:
-        """Go round until nothing new arrives at the top."""
+    def _loop(self, body: Block, state: State, rings: set[Value], step: int = 0) -> tuple[Block, State, State]:
+        """Go round until nothing new arrives at the top: the body, and what is pending at its top and at its end.
+
+        step: of a `for`, when it is known; its variable is the body's first parameter.
+        """
         entry = state
         ops = body.ops
         for _ in range(4 * OLDEST):
             ops, end = self.ops(body.ops, entry)
-            top = entry | frozenset(self._next_trip(p, body, rings) for p in end)
+            top = entry | frozenset(self._next_trip(p, body, rings, step) for p in end)
             if top == entry:
-                return Block(body.params, ops), entry | end
+                return Block(body.params, ops), entry, end
             entry = top
         raise InternalError("sync: the pending accesses of a loop do not settle")
 
-    def _next_trip(self, p: Access, body: Block, rings: set[Value]) -> Access:
+    def _next_trip(self, p: Access, body: Block, rings: set[Value], step: int) -> Access:
         if p.where in rings and p.phase >= 0:
             t = p.where.type
             assert isinstance(t, Buffer)
             p = dataclasses.replace(p, phase=(p.phase - 1) % t.slots)
-        if p.own is not None:
-            p = dataclasses.replace(p, own=None) if self._varies(p.own, body) else p
-        return p
+        return self._moved(p, body, step) if p.own is not None else p
 
-    def _varies(self, op: Load | Store, body: Block) -> bool:
-        """Whether an offset changes from trip to trip."""
+    def _moved(self, p: Access, body: Block, step: int) -> Access:
+        """What is known of an access to a tensor when the next trip begins."""
+        assert p.own is not None
         inside = set(body.params)
         for o in body.walk():
             inside.update(o.results(), *(b.params for b in o.regions()))
-        return any(a in inside for v in op.offsets for a, _ in self.indices.affine(v).terms)
+        if p.behind is not None and (p.behind[0] not in inside or (step and p.behind[0] is body.params[0])):
+            return p  # of a loop around this one, or of this one: it stays behind
+        forms = [self.indices.affine(v).terms for v in p.own.offsets]
+        if not any(v in inside for terms in forms for v, _ in terms):
+            return p
+        for axis, terms in enumerate(forms if step > 0 else ()):
+            moving = [(v, factor) for v, factor in terms if v in inside]
+            if len(moving) == 1 and moving[0][0] is body.params[0] and moving[0][1] > 0:
+                return dataclasses.replace(p, behind=(body.params[0], axis, moving[0][1] * step))
+        return dataclasses.replace(p, own=None, behind=None)
 
 
 def _tile(op: Load | Store) -> Tile:
@@ -278,6 +301,8 @@ def _accesses(op: Op) -> list[Access]:
         return [] if op.invariant else [Access(False, op.tensor, own=op, line=line)]
     if isinstance(op, Store):
         return [Access(True, op.tensor, own=op, line=line)]
+    if isinstance(op, Gather):
+        return [] if op.invariant else [Access(False, op.tensor, line=line)]
     if isinstance(op, LoadPoint | LoadRun):
         return [] if op.invariant else [Access(False, op.tensor, alone=op.scope != "cta", line=line)]
     if isinstance(op, StorePoint | StoreRun):

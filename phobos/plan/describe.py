@@ -13,10 +13,11 @@ from ..ir import kernel as ir
 from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, CopyAsync, DotFma
 from ..ir.cta_ops import Sync as SyncOp
-from ..ir.thread_ops import LoadRun, StoreRun
+from ..ir.memory import axes_of, is_shared
+from ..ir.thread_ops import DotRun, LoadRun, StoreRun
 from ..ir.tile_ops import Dot, For, Load, LoadPoint, Store, StorePoint, While, element, shape_of
 from ..ir.types import Buffer as BufferType
-from ..ir.types import Tensor, Tile, Type, Vec
+from ..ir.types import Tile, Type, Vec
 from ..layout.base import RegisterLayout
 from ..source import Span
 from ..target import Target
@@ -117,17 +118,17 @@ class _Walk:
                 self.loops.append(Loop(op.span.line, "while", "", "", "", "", "", None, "", 0, 0, carried, loop))
             case Dot() | DotFma():
                 self.contractions.append(self._contraction(op, loop))
+            case DotRun():
+                self.contractions.append(_bytes(op, loop))
             case SyncOp():
                 self.syncs.append(Sync(op.span.line, op.scope, op.why, loop))
             case _:
                 pass
 
     def _access(self, op: Accessing, loop: str) -> Access:
-        tensor = op.tensor.type
-        assert isinstance(tensor, Tensor)
-        size = tensor.elem.size_bytes
+        elem, dims = element(op.tensor.type), axes_of(op.tensor.type)
         width, width_why, layout, buffer, elements = 1, "", None, "", 0
-        guards: tuple[str, ...] = ("",) * len(tensor.dims)
+        guards: tuple[str, ...] = ("",) * len(dims)
         why: tuple[str, ...] = ()
         match op:
             case Load():
@@ -139,34 +140,35 @@ class _Walk:
                 buffer = self.labels.get(op.buffer, op.buffer.name)
             case LoadPoint() | StorePoint():
                 kind = "point load" if isinstance(op, LoadPoint) else "point store"
-                shape, why, elements = (1,) * len(tensor.dims), (POINT,) * len(tensor.dims), 1
+                shape, why, elements = (1,) * len(dims), (POINT,) * len(dims), 1
             case LoadRun() | StoreRun():
                 kind = "run load" if isinstance(op, LoadRun) else "run store"
                 (elements,) = shape_of(op.out.type if isinstance(op, LoadRun) else op.value.type)
-                shape = tuple(elements if axis == op.axis else 1 for axis in range(len(tensor.dims)))
-                width, width_why, why = op.width, op.width_why, (RUN,) * len(tensor.dims)
+                shape = tuple(elements if axis == op.axis else 1 for axis in range(len(dims)))
+                width, width_why, why = op.width, op.width_why, (RUN,) * len(dims)
         if isinstance(op, Load | Store | CopyAsync):
             width, width_why, guards, why = op.width, op.width_why, op.guards, op.why
         why = why or ("",) * len(guards)
         return Access(
             line=op.span.line,
             text=_text(op.span),
-            tensor=op.tensor.name,
-            elem=tensor.elem.name,
+            tensor=self.labels.get(op.tensor, op.tensor.name),
+            elem=elem.name,
             shape=shape,
             kind=kind,
             invariant=isinstance(op, Load | LoadPoint | LoadRun) and op.invariant,
             width=width,
-            width_bytes=width * size,
+            width_bytes=width * elem.size_bytes,
             width_why=width_why,
             elements=layout.registers if layout is not None else elements,
             threads=busy_threads(layout, self.warps) if layout is not None else 0,
             guards=tuple(
                 Guard(axis, str(dim), guard, reason)
-                for axis, (dim, guard, reason) in enumerate(zip(tensor.dims, guards, why, strict=True))
+                for axis, (dim, guard, reason) in enumerate(zip(dims, guards, why, strict=True))
             ),
             loop=loop,
             buffer=buffer,
+            space="shared" if is_shared(op.tensor) else "global",
         )
 
     def _for(self, op: For, loop: str) -> Loop:
@@ -230,6 +232,14 @@ class _Walk:
         )
 
 
+def _bytes(op: DotRun, loop: str) -> Contraction:
+    """A thread's sum of products of bytes, as the contraction of a row with a column."""
+    (n,) = shape_of(op.a.type)
+    elems = element(op.a.type).name, element(op.b.type).name
+    names = ("", 0, "", 0)
+    return Contraction(op.span.line, _text(op.span), "dp4a", 1, 1, n, *elems, "i32", True, (), "", *names, loop)
+
+
 @cache
 def thread_tile(layout: RegisterLayout) -> tuple[int, ...]:
     """How many different coordinates a thread holds along each axis."""
@@ -263,7 +273,9 @@ def _carried(value: Value) -> Carried:
 
 
 def _parameters(kernel: ir.Kernel) -> Iterator[Parameter]:
-    for role, values in (("tensor", kernel.tensors), ("dim", kernel.dims), ("scalar", kernel.scalars)):
+    strides = tuple(v for each in kernel.strides for v in each)
+    groups = (("tensor", kernel.tensors), ("dim", kernel.dims), ("stride", strides), ("scalar", kernel.scalars))
+    for role, values in groups:
         for v in values:
             yield Parameter(v.name, role, str(v.type))
 
@@ -308,6 +320,7 @@ def _buffer(op: Alloc) -> Buffer:
         layout=str(made.layout),
         line=op.span.line,
         text=_text(op.span),
+        why=op.why,
     )
 
 
@@ -347,6 +360,9 @@ _MEANING = {
     "aligned_16": "the base address of {} is a multiple of 16 bytes",
     "no_alias": "{} overlaps no tensor that the kernel writes",
     "dense": "{} is row-major without gaps",
+    "pitch_16": "each outer stride of {} is a multiple of 16 bytes",
+    "pitch_8": "each outer stride of {} is a multiple of 8 bytes",
+    "stated_align": "the runs of {} lie where `align` says",
     "index_32": "every offset in elements fits in 31 bits",
     "grid": "the launch has no more blocks along {} than inferred",
 }

@@ -144,6 +144,8 @@ def _shared(page: _Page, plan: Plan) -> None:
     for b in sorted(plan.shared.buffers, key=lambda b: (b.offset_bytes, b.label)):
         page.row(_offset(b), f"{_buffer(b)}  {b.layout}")
         page.more(f"line {b.line}: {b.text}" if b.text else f"line {b.line}")
+        if b.why:
+            page.more(f"in shared memory because {b.why}")
 
 
 def _offset(buffer: Buffer) -> str:
@@ -156,20 +158,21 @@ def _buffer(buffer: Buffer) -> str:
 
 
 def _accesses(page: _Page, plan: Plan) -> None:
-    if not plan.accesses:
-        return
-    page.title("Global memory")
-    for access, loops in _grouped(plan.accesses):
-        page.row(f"line {access.line}", _access(access))
-        if access.text:
-            page.more(access.text)
-        if access.width_why:
-            page.more(access.width_why)
-        for guard in access.guards:
-            said = _GUARD.get(guard.guard, "not masked")
-            why = guard.why.removeprefix("fits: ")
-            page.more(f"axis {guard.axis} ({guard.extent}) {said}{': ' + why if why else ''}")
-        page.more(_counted(loops))
+    for space, title in (("global", "Global memory"), ("shared", "Tiles in shared memory")):
+        accesses = [a for a in plan.accesses if a.space == space]
+        if accesses:
+            page.title(title)
+        for access, loops in _grouped(accesses):
+            page.row(f"line {access.line}", _access(access))
+            if access.text:
+                page.more(access.text)
+            if access.width_why:
+                page.more(access.width_why)
+            for guard in access.guards:
+                said = _GUARD.get(guard.guard, "not masked")
+                why = guard.why.removeprefix("fits: ")
+                page.more(f"axis {guard.axis} ({guard.extent}) {said}{': ' + why if why else ''}")
+            page.more(_counted(loops))
 
 
 def _grouped(accesses: Iterable[Access]) -> list[tuple[Access, list[str]]]:

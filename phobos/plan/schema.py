@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .codec import decode, encode
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter in ABI order. role: "tensor", "dim" (a run-time extent) or "scalar"."""
+    """A parameter in ABI order. role: "tensor", "dim" (a run-time extent), "stride" (elements) or "scalar"."""
 
     name: str
     role: str
@@ -57,7 +57,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A shared buffer: `slots` tiles of `shape`, `bytes` in all, from `offset_bytes` (-1 before it is packed)."""
+    """A shared buffer: `slots` tiles of `shape`, `bytes` in all, from `offset_bytes` (-1 before it is packed).
+
+    label: a variable's name where a tile of the source lives in it, and why: why it does.
+    """
 
     label: str
     elem: str
@@ -68,6 +71,7 @@ class Buffer:
     layout: str
     line: int
     text: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,9 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A global access.
+    """An access of a tensor or of a tile in shared memory.
 
+    space: "global" or "shared"; tensor: its name, or the buffer's label.
     kind: "load", "store", "async copy", "point load", "point store", "run load", "run store".
     width elements of width_bytes at a time, 0 before they are chosen. `threads` threads move `elements` each, 0 while
     that is not known.
@@ -115,6 +120,7 @@ class Access:
     guards: tuple[Guard, ...]
     loop: str
     buffer: str
+    space: str
 
     @property
     def masked(self) -> bool:
@@ -168,9 +174,10 @@ class Sync:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """A dot of a [m, k] and b [k, n]. path: "FMA", or "" before it is chosen. thread_tile: accumulators per thread.
+    """A dot of a [m, k] and b [k, n]. path: "FMA", "dp4a" (a thread's sum), or "" before it is chosen.
 
-    a and b: the shared buffers that hold the operands, with elements per shared access.
+    thread_tile: accumulators per thread. a and b: the shared buffers that hold the operands, with elements per shared
+    access.
     """
 
     line: int

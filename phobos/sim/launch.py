@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import Checks
+from .errors import Finding
 from .program import Program
 from .state import State
 from .storage import ALIGN, Allocation, GlobalMemory, Tensor
@@ -17,6 +18,27 @@ from .syntax import Param
 from .types import TYPES
 
 Array = NDArray[Any]
+
+
+GAP = 0xFF
+"""What bytes between the rows of strided arrays hold: NaN where they are read as floats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """An array's place: the byte of its first element in an allocation."""
+
+    array: Array
+    allocation: Allocation
+    start: int
+
+    def image(self, memory: Array) -> Array:
+        """The array's elements in the bytes of the allocation, as bare bits."""
+        return np.ndarray(self.array.shape, _bits(self.array).dtype, memory, self.start, self.array.strides)
+
+
+def _bits(array: Array) -> Array:
+    return array.view(f"u{array.itemsize}")
 
 
 @dataclass
@@ -31,7 +53,7 @@ class Launch:
     symbols: dict[str, int]
     shared_size: int
     local_size: int
-    arrays: list[tuple[Array, Array, Allocation, int]]
+    arrays: list[Placed]
 
     @property
     def threads(self) -> int:
@@ -46,14 +68,28 @@ class Launch:
 
     def write_back(self) -> None:
         """Bring what the kernel wrote into the caller's arrays."""
-        for array, flat, allocation, start in self.arrays:
-            if not array.flags.writeable:
+        for placed in self.arrays:
+            if placed.array.flags.writeable:
+                _bits(placed.array)[...] = placed.image(self.memory.bytes_of(placed.allocation))
+
+    def strays(self) -> list[Finding]:
+        """Writes between the rows of strided arrays: to bytes of an allocation that belong to no array."""
+        found = []
+        for allocation in self.memory.allocations:
+            here = [p for p in self.arrays if p.allocation is allocation]
+            if all(p.array.flags.c_contiguous for p in here):
                 continue
-            raw = self.memory.bytes_of(allocation)[start : start + array.nbytes]
-            if flat is array:
-                array.reshape(-1).view(np.uint8)[:] = raw
-            else:
-                array[...] = raw.view(array.dtype).reshape(array.shape)
+            gaps = np.full(allocation.size, True)
+            for p in here:
+                owned = np.zeros(allocation.size, np.uint8)
+                p.image(owned)[...] = (1 << 8 * p.array.itemsize) - 1
+                gaps &= owned == 0
+            hit = np.flatnonzero(gaps & (self.memory.bytes_of(allocation) != GAP))
+            if len(hit):
+                address = allocation.address + int(hit[0])
+                what = f"write to a byte that belongs to no tensor, {self.memory.describe(address)}"
+                found.append(Finding("out of bounds", what, self.program.entry.name, "", 0, "st", address=address))
+        return found
 
 
 def prepare(
@@ -119,17 +155,15 @@ def _check_block(program: Program, block: tuple[int, int, int]) -> None:
         raise ValueError(f"{entry.name} takes at most {int(np.prod(limit))} threads in a block, not {threads}")
 
 
-def _place(
-    memory: GlobalMemory, args: Sequence[Any], names: list[str]
-) -> tuple[dict[int, int], list[tuple[Array, Array, Allocation, int]]]:
-    """Put the arrays into global memory; those that overlap share an allocation, so that they alias as they do here."""
+def _place(memory: GlobalMemory, args: Sequence[Any], names: list[str]) -> tuple[dict[int, int], list[Placed]]:
+    """Put the arrays into global memory as they lie in the host's, strides included; those whose address ranges overlap
+    share an allocation, so that they alias as they do here."""
     spans = []
     pointers: dict[int, int] = {}
     for at, value in enumerate(args):
         if isinstance(value, np.ndarray):
-            flat = value if value.flags.c_contiguous else np.ascontiguousarray(value)
-            start = int(flat.__array_interface__["data"][0])
-            spans.append((start, start + flat.nbytes, at, value, flat))
+            start, stop = _range(value)
+            spans.append((start, stop, at, value))
         elif value is None:
             pointers[at] = 0
     spans.sort(key=lambda span: (span[0], span[1]))
@@ -142,33 +176,44 @@ def _place(
         else:
             groups.append([span])
             end = span[1]
-    placed: dict[int, tuple[Allocation, int]] = {}
+    arrays: list[Placed] = []
     # Allocations follow the order of the arguments, not that of the host's addresses.
     for group in sorted(groups, key=lambda group: min(span[2] for span in group)):
         low, high = group[0][0], max(span[1] for span in group)
-        data = np.empty(high - low, np.uint8)
-        tensors = []
-        for start, stop, at, value, flat in group:
-            data[start - low : stop - low] = flat.reshape(-1).view(np.uint8)
-            tensors.append(Tensor(names[at], start - low, stop - low, value.itemsize, value.shape))
-        tensors.sort(key=lambda tensor: tensor.start)
-        allocation = memory.add(data, tuple(tensors), _skew(group[0][4], group[0][3]))
-        for start, _stop, at, _value, _flat in group:
-            placed[at] = (allocation, start - low)
-            pointers[at] = allocation.address + start - low
-    arrays = [(value, flat, *placed[at]) for _start, _stop, at, value, flat in spans]
+        tensors = [
+            Tensor(names[at], start - low, stop - low, v.itemsize, v.shape, () if v.flags.c_contiguous else v.strides)
+            for start, stop, at, v in group
+        ]
+        data = np.full(high - low, GAP, np.uint8)
+        allocation = memory.add(data, tuple(sorted(tensors, key=lambda t: t.start)), _skew(group[0][3]))
+        for _start, _stop, at, value in group:
+            here = Placed(value, allocation, _address(value) - low)
+            here.image(data)[...] = _bits(value)
+            arrays.append(here)
+            pointers[at] = allocation.address + here.start
     return pointers, arrays
 
 
-def _skew(flat: Array, value: Array) -> int:
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _range(array: Array) -> tuple[int, int]:
+    """The addresses from an array's first byte to behind its last."""
+    low = high = _address(array)
+    if array.size:
+        reaches = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+        low += sum(r for r in reaches if r < 0)
+        high += sum(r for r in reaches if r > 0) + array.itemsize
+    return low, high
+
+
+def _skew(value: Array) -> int:
     """How far a view starts into the array that it is a view of: its alignment on a device would be that."""
-    if flat is not value:
-        return 0
-    owner: Any = flat
+    owner: Any = value
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    here, there = (int(each.__array_interface__["data"][0]) for each in (flat, owner))
-    return (here - there) % ALIGN
+    return (_address(value) - _address(owner)) % ALIGN
 
 
 def _packed(param: Param, value: Any, name: str) -> bytes:

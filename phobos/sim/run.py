@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import workers
 from .checks import Checks
 from .counters import Counters
-from .errors import Finding
+from .errors import Finding, SimFault
 from .launch import prepare
 from .machine import Machine
 from .program import decode
@@ -95,6 +95,10 @@ def simulate(
             break
     machine.tally()
     launch.write_back()
+    for stray in launch.strays() if state.checks.bounds else ():
+        if not collect:
+            raise SimFault(stray)
+        state.findings.append(stray)
     counters = state.counters or Counters()
     return SimResult(counters, state.findings, time.perf_counter() - started, total, used)
 

@@ -28,16 +28,22 @@ ALIGN = 256
 
 @dataclass(frozen=True)
 class Tensor:
-    """An array argument: where it starts and ends in the bytes of its allocation, and what it is called."""
+    """An array argument: where it starts and ends in the bytes of its allocation, and what it is called.
+
+    steps: the bytes from one index of each axis to the next, where the array has gaps; else ().
+    """
 
     name: str
     start: int
     end: int
     itemsize: int
     shape: tuple[int, ...]
+    steps: tuple[int, ...] = ()
 
     def describe(self, offset: int) -> str:
         """Where a byte offset into the allocation lies in the tensor."""
+        if self.steps:
+            return self._described(offset - self.start)
         element, extent = (offset - self.start) // self.itemsize, (self.end - self.start) // self.itemsize
         text = f"tensor {self.name}: element {element} of {extent}"
         if len(self.shape) > 1:
@@ -49,6 +55,16 @@ class Tensor:
             subscript.append(rest)
             text += f" [{', '.join(map(str, reversed(subscript)))}] in shape {list(self.shape)}"
         return text
+
+    def _described(self, rest: int) -> str:
+        where = f"byte {rest} of {self.end - self.start}"
+        subscript = []
+        for step in self.steps:
+            subscript.append(rest // step if step else 0)
+            rest = rest % step if step else rest
+        inside = all(0 <= i < max(n, 1) for i, n in zip(subscript, self.shape, strict=True))
+        at = f"[{', '.join(map(str, subscript))}]" if inside else "between the rows"
+        return f"tensor {self.name}: {where}, {at} in shape {list(self.shape)} with steps of {list(self.steps)} bytes"
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ REFUSED = [
     ("let t = dot(A[0 :+ 4, 0 :+ 8], A[0 :+ 8, 0 :])", "PH227"),
     ("let t = dot(Q[0 :+ 4, 0 :+ 8], A[0 :+ 8, 0 :+ 4])", "PH210"),
     ("let t = rowsum(x)", "PH220"),
-    ("var t: tile<f32>[2, 4, 8] = 0.0\nlet s = rowsum(t)", "PH219"),
+    ("var t: tile<f32>[2, 4, 8] = 0.0\nlet s = rowsum(t)", "PH219"),  # R02: reductions take rank 2
     ("let t = rowsum(F[0 :+ 4])", "PH243"),
     ("let t = round(I[0 :+ 4])", "PH243"),  # B122
     ("let t = exp(n)", "PH243"),

@@ -1,6 +1,6 @@
 """Runs a kernel's LLVM IR, as `emit` writes it, on this machine's processor: one thread for each thread of a block.
 
-The few NVPTX intrinsics are given bodies: special registers become parameters, the barrier is a `threading.Barrier`, an
+The few NVPTX intrinsics are given bodies: special registers become parameters, barriers are `threading.Barrier`s, an
 asynchronous copy copies at once. Tensors end where a page ends, before one that cannot be touched, so that an access
 past the last element ends the process. Shared memory is filled with ones before each block.
 """
@@ -39,7 +39,6 @@ declare float @llvm.log2.f32(float)
 declare float @llvm.sqrt.f32(float)
 define void @cpu.cp.async.commit.group() { ret void }
 define void @cpu.cp.async.wait.group(i32 %n) { ret void }
-define void @cpu.bar.warp.sync(i32 %mask) { ret void }
 define float @cpu.ex2.approx.f32(float %x) { %r = call float @llvm.exp2.f32(float %x) ret float %r }
 define float @cpu.lg2.approx.f(float %x) { %r = call float @llvm.log2.f32(float %x) ret float %r }
 define float @cpu.rsqrt.approx.f(float %x) {
@@ -48,6 +47,46 @@ define float @cpu.rsqrt.approx.f(float %x) {
   ret float %r
 }
 """
+
+
+def bytes_of_words() -> str:
+    """dp4a for each pair of signs, and prmt without its sign bits."""
+    text = ""
+    for a, b in itertools.product("su", repeat=2):
+        body = ""
+        for word, sign in (("a", a), ("b", b)):
+            body += f"  %{word}v = bitcast i32 %{word} to <4 x i8>\n"
+            body += f"  %{word}w = {sign if sign == 's' else 'z'}ext <4 x i8> %{word}v to <4 x i32>\n"
+        text += f"""
+define i32 @cpu.idp4a.{a}.{b}(i32 %a, i32 %b, i32 %c) {{
+{body}  %p = mul <4 x i32> %aw, %bw
+  %s = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %p)
+  %r = add i32 %s, %c
+  ret i32 %r
+}}
+"""
+    chosen = ""
+    for at in range(4):
+        chosen += f"""  %n{at} = lshr i32 %sel, {4 * at}
+  %i{at} = and i32 %n{at}, 7
+  %b{at} = extractelement <8 x i8> %both, i32 %i{at}
+  %w{at} = insertelement <4 x i8> {f"%w{at - 1}" if at else "undef"}, i8 %b{at}, i32 {at}
+"""
+    return (
+        text
+        + f"""
+declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)
+define i32 @cpu.prmt(i32 %a, i32 %b, i32 %sel) {{
+  %low = zext i32 %a to i64
+  %wide = zext i32 %b to i64
+  %high = shl i64 %wide, 32
+  %all = or i64 %low, %high
+  %both = bitcast i64 %all to <8 x i8>
+{chosen}  %r = bitcast <4 x i8> %w3 to i32
+  ret i32 %r
+}}
+"""
+    )
 
 
 def copies() -> str:
@@ -77,13 +116,14 @@ def translated(text: str, shared: int) -> str:
     text = re.sub(r"^declare .*@llvm\.nvvm\..*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.([\w.]+)\(\)", r"add i32 %cpu.\1, 0", text)
     text = re.sub(r"@llvm\.nvvm\.barrier\.cta\.sync\.aligned\.all\(i32 0\)", "%cpu.barrier()", text)
+    text = re.sub(r"@llvm\.nvvm\.bar\.warp\.sync\(i32 -1\)", "%cpu.warp()", text)
     text = re.sub(
         r"^@smem = .*$", f"@smem = addrspace(3) global [{shared} x i8] zeroinitializer, align 128", text, flags=re.M
     )
     text = text.replace("@llvm.nvvm.", "@cpu.")
-    hidden = "ptr %cpu.barrier, " + ", ".join(f"i32 %cpu.{r}" for r in REGISTERS)
+    hidden = "ptr %cpu.barrier, ptr %cpu.warp, " + ", ".join(f"i32 %cpu.{r}" for r in REGISTERS)
     text = re.sub(r"^(define void @\w+\()", rf"\1{hidden}, ", text, count=1, flags=re.MULTILINE)
-    bodies = BODIES + copies()
+    bodies = BODIES + copies() + bytes_of_words()
     for name in re.findall(r"^declare .*(@llvm\.[\w.]+)\(", text, flags=re.MULTILINE):
         bodies = re.sub(rf"^declare .*{re.escape(name)}\(.*$", "", bodies, flags=re.MULTILINE)
     return text + bodies
@@ -128,7 +168,7 @@ def run(
         engine.finalize_object()
         guarded = [Guarded(t) for t in tensors]
         index = ctypes.c_int64 if index_bits == 64 else ctypes.c_int32
-        hidden = [BARRIER, *[ctypes.c_int32] * len(REGISTERS)]
+        hidden: list[Any] = [BARRIER, BARRIER, *[ctypes.c_int32] * len(REGISTERS)]
         arguments = [*(g.address for g in guarded), *dims, *(s.value for s in scalars)]
         types = [*[ctypes.c_void_p] * len(tensors), *[index] * len(dims), *(type(s) for s in scalars)]
         function = ctypes.CFUNCTYPE(None, *hidden, *types)(engine.get_function_address(kernel.name))
@@ -143,16 +183,21 @@ def _blocks(function: Any, threads: int, grid: tuple[int, ...], smem: int, share
     for z, y, x in itertools.product(range(gz), range(gy), range(gx)):
         if shared:
             ctypes.memset(smem, 0xFF, shared)
-        barrier = threading.Barrier(threads)
-        wait = BARRIER(lambda barrier=barrier: barrier.wait() and None)
+        block, warps = _barrier(threads), [_barrier(32) for _ in range(threads // 32)]
         running = [
-            threading.Thread(target=function, args=(wait, tid, x, y, z, gx, gy, gz, *arguments))
+            threading.Thread(target=function, args=(block, warps[tid // 32], tid, x, y, z, gx, gy, gz, *arguments))
             for tid in range(threads)
         ]
         for t in running:
             t.start()
         for t in running:
             t.join()
+
+
+def _barrier(threads: int) -> Any:
+    """What so many threads call to wait for each other."""
+    barrier = threading.Barrier(threads)
+    return BARRIER(lambda: barrier.wait() and None)
 
 
 def _in_a_child(work: Callable[[], None]) -> None:

@@ -104,8 +104,6 @@ def operations(elem: Scalar) -> Iterator[tuple[str, int, Scalar, Callable[..., V
             yield f"to_{to}", 1, to, lambda b, x, to=to: b.cast(x, Tile(to, x.type.shape, x.type.layout))
 
 
-def refused(kind: str, elem: Scalar, precise: bool = False) -> str:
+def refused(kind: str, elem: Scalar) -> str:
     """The code of the error that an operation must give; empty for one that compiles."""
-    if kind == "rem" and elem.is_float:
-        return "PH401"
-    return "PH602" if kind in APPROXIMATE and elem.is_float and (elem == F64 or precise) else ""
+    return "PH401" if kind == "rem" and elem.is_float else ""

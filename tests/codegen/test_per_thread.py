@@ -96,3 +96,31 @@ def test_a_sum_adds_from_the_first_to_the_last() -> None:
     a, b, c, d = loaded.split(", ")
     adds = re.findall(r"add\.rn\.f32\s+(%r\d+), (%r\d+), (%r\d+);", text)
     assert [set(x[1:]) for x in adds] == [{a, b}, {adds[0][0], c}, {adds[1][0], d}]
+
+
+@pytest.mark.parametrize(("a", "b"), [("i8", "i8"), ("i8", "u8"), ("u8", "i8"), ("u8", "u8")])
+def test_a_sum_of_products_of_bytes_is_four_at_a_time(a: str, b: str) -> None:
+    """B224: 20 aligned bytes are five words of each operand, taken out of the accesses as they are."""
+    signature = f"A: tensor<{a}>[M, 32], B: tensor<{b}>[M, 32], C: tensor<i32>[M]"
+    text = one("C[ctx.thread] = sum(A[ctx.thread, 0 :+ 20] * B[ctx.thread, 0 :+ 20])", signature)
+    assert instructions(text) == ["ld.global.nc.b32"] * 10 + ["st.global.b32"]
+    signs = {"i8": "s32", "u8": "u32"}
+    assert re.findall(r"dp4a\.(\w+)\.(\w+)", text) == [(signs[a], signs[b])] * 5
+    assert not re.search(r"prmt|mul|mad", text.partition("dp4a")[0].rpartition("ld.global")[2])
+
+
+def test_bytes_that_four_does_not_divide_fill_one_more_word() -> None:
+    signature = "A: tensor<i8>[M, 32], B: tensor<i8>[M, 32], C: tensor<i32>[M]"
+    text = one("C[ctx.thread] = sum(A[ctx.thread, 0 :+ 7] * B[ctx.thread, 0 :+ 7])", signature)
+    assert len(re.findall(r"dp4a\.s32\.s32", text)) == 2
+
+
+def test_the_report_says_which_sums_run_on_dp4a() -> None:
+    source = """@launch(64)
+kernel k(A: tensor<i8>[M, 32], C: tensor<i32>[M, 2]) {
+  C[ctx.thread, 0] = sum(A[ctx.thread, 0 :+ 16] * A[ctx.thread, 0 :+ 16])
+  C[ctx.thread, 1] = sum(A[ctx.thread, 0 :+ 3] * A[ctx.thread, 0 :+ 3])
+}
+"""
+    plan = Unit(Source("test.ph", source), verify=True).compile("k", target("sm_75")).plan
+    assert [(c.path, c.k, c.elem_a, c.elem_acc) for c in plan.contractions] == [("dp4a", 16, "i8", "i32")]

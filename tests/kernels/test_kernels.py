@@ -21,7 +21,11 @@ from phobos.source import Source
 from phobos.target import target
 
 HERE = Path(__file__).parent
-FOLDERS = (HERE.parents[1] / "examples", HERE, HERE / "conformance", HERE / "contractions", HERE / "threads")
+FOLDERS = (
+    HERE.parents[1] / "examples",
+    HERE,
+    *(path for path in sorted(HERE.iterdir()) if (path / "ref.py").is_file()),
+)
 FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.ph"))]
 CHIPS = ("sm_80", "sm_75")
 

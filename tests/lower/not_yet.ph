@@ -7,19 +7,23 @@
   X[0, 0] = t[1, 2]
   let r = elem(t[ctx.lane, 0 :+ 4])
   store(t[ctx.lane, 0 :+ 4], 1.0)
-  X[0 : n, 0 :+ 4] = 0.0
   atomic_add(C[0], 1)
   let i = lane_sum(1)
+  let g = generate(under_a_condition, 8, 8, X) + generate(trips, 8, 8)
+}
+fn under_a_condition(i, j, A) {
+  if i > j { return A[i, j] }
+  return 0.0
+}
+fn trips(i, j) {
+  var s = 0.0
+  for k in range(0, i) { s += 1.0 }
+  return s
 }
 // ----
 // error: 2: PH401 not supported yet: the attribute `@tensorcore`
 // error: 2: PH401 not supported yet: the attribute `@swizzle`
-// error: 4: PH401 not supported yet: the builtin `rowmax`
-// error: 5: PH401 not supported yet: assigning through a slice of the tile `t`
-// error: 6: PH401 not supported yet: reading a slice of the tile `t`
-// error: 7: PH401 not supported yet: reading a point of the tile `t`
-// error: 8: PH401 not supported yet: a run of the tile `t`
-// error: 9: PH401 not supported yet: a run of the tile `t`
-// error: 10: PH401 not supported yet: a slice of run-time length
-// error: 11: PH401 not supported yet: the builtin `atomic_add`
-// error: 12: PH401 not supported yet: the builtin `lane_sum`
+// error: 10: PH401 not supported yet: the builtin `atomic_add`
+// error: 11: PH401 not supported yet: the builtin `lane_sum`
+// error: 12: PH401 not supported yet: reading memory under a condition that differs between elements in the fn of `generate`
+// error: 12: PH401 not supported yet: a loop whose trips differ between elements in the fn of `generate`

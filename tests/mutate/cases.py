@@ -29,6 +29,9 @@ LOOPS, BROADCAST, CONTROL = (f"{KERNELS}/{name}.ph" for name in ("loops", "broad
 FLOW, CASTS, MASKS = (f"{KERNELS}/{name}.ph" for name in ("conformance/flow", "casts", "masks"))
 OWN = "tests/mutate/kernels.ph"
 THREADS = f"{KERNELS}/threads/per_thread.ph"
+FILLS = f"{KERNELS}/fills/fills.ph"
+SHAPES = f"{KERNELS}/shapes"
+REDUCTIONS = f"{KERNELS}/reductions/reductions.ph"
 GEMM = "examples/gemm_fp32.ph"
 
 
@@ -162,6 +165,9 @@ def _cases() -> dict[str, Case]:
     case(DOTS, "into_one_accumulator", "sm_75", *(f"K={k} seed=15 {exact}" for k in (44, 40)))
     case(DOTS, "masked_on_three_sides", "sm_80", f"M=8 N=8 K=8 seed=17 {exact}", f"M=8 N=4 K=12 seed=17 {exact}")
     case(DOTS, "mean_key", "sm_80", f"D=16 seed=9 {exact}", f"D=12 seed=9 {exact}")
+    # A slice of run-time length: whole tiles and a rest, both ended by the slice.
+    case(FILLS, "from_on", "sm_75", *(f"N={n} s={s} grid=1 seed=2 {exact}" for n, s in ((2051, 1), (51, 49))))
+    case(THREADS, "mixed_signs", "sm_80", "M=33 seed=17 grid=1 tol=0")
     # Slices: every guard, shifted copies in place, snapshots.
     case(SLICES, "ragged_copy", "sm_80", "M=44 N=52 seed=1 tol=0", "M=4 N=4 seed=2 tol=0")
     case(SLICES, "ragged_copy", "sm_75", "M=3 N=7 seed=3 tol=0", tag="_odd")
@@ -215,6 +221,18 @@ def _cases() -> dict[str, Case]:
     case(CASTS, "halves", "sm_80", "N=100 seed=2 tol=0")
     case(MASKS, "fill_outside", "sm_80", "M=12 N=49 seed=3 tol=0")
     case(MASKS, "lower_triangle", "sm_80", "N=32 seed=2 tol=0", "N=28 seed=2 tol=0")
+    # Reductions: within a warp and across warps, values with their indices, under control flow.
+    case(REDUCTIONS, "reduced_twice", "sm_80", f"M=48 N=40 seed=26 {exact}", f"M=44 N=36 seed=26 {exact}")
+    case(
+        REDUCTIONS,
+        "in_flow",
+        "sm_75",
+        *(f"M=16 N=64 n={n} p={p} seed=23 {exact}" for n, p in ((3, "true"), (2, "false"))),
+    )
+    # Shapes: exchanged, scanned, gathered.
+    case(f"{SHAPES}/transpose.ph", "twice", "sm_80", f"R=32 C=24 seed=10 {exact}", f"R=28 C=20 seed=10 {exact}")
+    case(f"{SHAPES}/scan.ph", "down", "sm_80", f"R=64 C=40 seed=3 {exact}", f"R=48 C=36 seed=4 {exact}")
+    case(f"{SHAPES}/gather.ph", "guarded_index", "sm_80", *(f"N={n} M=40 seed=8 tol=0" for n in (64, 16)))
     # What single threads do: points, runs, barriers of the kernel's own.
     case(THREADS, "grid_stride", "sm_80", "N=300 grid=2 seed=1 tol=0")
     case(THREADS, "dot_runs", "sm_80", f"M=40 K=24 seed=7 grid=1 {exact}")

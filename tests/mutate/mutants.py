@@ -17,12 +17,12 @@ from unittest.mock import patch as replaced
 from phobos.codegen.function import Function
 from phobos.codegen.module import HANDLERS
 from phobos.ir.build import Builder
-from phobos.ir.core import Op, Role, Value
+from phobos.ir.core import Block, Op, Role, Value
 from phobos.ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from phobos.ir.kernel import Kernel
 from phobos.ir.rewrite import Rewriter
 from phobos.ir.thread_ops import Barrier, LoadRun, StoreRun
-from phobos.ir.tile_ops import Binary, Broadcast, Cast, Compare, Fma, For, Iota, Load, LoadPoint, Select, Store
+from phobos.ir.tile_ops import Binary, Broadcast, Cast, Compare, Const, Fma, For, Iota, Load, LoadPoint, Select, Store
 from phobos.ir.types import Buffer, Tile
 
 from .cases import Compiled, finish
@@ -222,6 +222,29 @@ def _guards(kernel: Kernel, make: Callable[[Kernel], Product]) -> Iterator[tuple
                 )
 
 
+def limit(made: Compiled) -> Iterator[tuple[str, Recipe]]:
+    """Let a mask end one element too late or too soon: by another limit, where the tensor keeps its extent."""
+    kernel = made.after["guard"]
+    for op in ops_of(kernel, Load, Store):
+        for axis, flag in enumerate(op.guards):
+            for by in (1, -1) if flag in ("hi", "both") else ():
+
+                def moved(op: Load | Store = op, axis: int = axis, by: int = by) -> Product:
+                    b = Builder(op.span)
+                    limits = tuple(op.limits or op.extents)
+                    number = next((c.value for c in ops_of(kernel, Const) if c.out is limits[axis]), None)
+                    if number is None and limits[axis] not in kernel.dims:
+                        raise NoMutant("the limit is computed on the way")
+                    there = b.add(limits[axis], by) if number is None else b.const(int(number) + by)
+                    changed = op.replace(limits=(*limits[:axis], there, *limits[axis + 1 :]))
+                    wrong = put(kernel, op, (changed,))
+                    # At the head, where passes that move the access leave it in reach.
+                    wrong = wrong.replace(body=Block(wrong.body.params, (*b.take(), *wrong.body.ops)))
+                    return Product(finish(wrong, "guard", made.options)["sync"], (wrong,))
+
+                yield f"{where(op)} axis {axis} {by:+d}", moved
+
+
 def width(made: Compiled) -> Iterator[tuple[str, Recipe]]:
     """Access twice as many elements at once."""
     for op in ops_of(made.synced, Load, Store, LoadRun, StoreRun, CopyAsync, Write, Read, DotFma):
@@ -346,7 +369,7 @@ def conversion(made: Compiled) -> Iterator[tuple[str, Recipe]]:
 MUTATIONS: dict[str, Mutation] = {
     "barrier": barrier, "buffer": buffer, "guard": guard, "early guard": early_guard, "registers": registers,
     "wait": wait, "slot": slot, "phase": phase, "fill": fill, "split": split, "width": width,
-    "conversion": conversion, "invariant": invariant,
+    "conversion": conversion, "invariant": invariant, "limit": limit,
 }  # fmt: skip
 
 

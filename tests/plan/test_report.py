@@ -63,7 +63,7 @@ def test_a_kernel_without_decisions(gemm: Kernel) -> None:
 
 
 def _buffer(label: str, offset: int, size: int, slots: int = 1) -> Buffer:
-    return Buffer(label, "f32", (size // 4 // slots,), slots, offset, size, "rows", 1, "")
+    return Buffer(label, "f32", (size // 4 // slots,), slots, offset, size, "rows", 1, "", "")
 
 
 def test_ruler_places_buffers_to_scale() -> None:

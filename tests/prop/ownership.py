@@ -2,7 +2,7 @@
 
 Between two barriers an element that one thread writes may not be read or written by another. An asynchronous copy holds
 what it reads and writes until its thread has waited for it, through barriers too. Elements are told apart by their
-address, so two tensors that share memory are one.
+address, so two tensors that share memory are one. Points and runs of single threads are followed like tiles.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from phobos.interp.machine import Machine
 from phobos.ir.core import Op
 from phobos.ir.cta_ops import Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from phobos.ir.kernel import Kernel
+from phobos.ir.thread_ops import Barrier, LoadRun, StoreRun
 from phobos.ir.tile_ops import Load, LoadPoint, Store, StorePoint
-from phobos.ir.types import Buffer
+from phobos.ir.types import Buffer, Vec
 from phobos.layout.base import RegisterLayout
 
 Ints = np.ndarray[Any, Any]
@@ -125,7 +126,7 @@ def _tensor_places(m: Machine, op: Any, coords: Sequence[Ints]) -> tuple[Ints, I
     at, kept = np.zeros(coords[0].shape, np.int64), np.ones(coords[0].shape, bool)
     guards = getattr(op, "guards", ("",) * len(op.offsets))
     for c, offset, extent, guard, stride in zip(
-        coords, m.numbers(op.offsets), m.numbers(op.extents), guards, array.strides, strict=True
+        coords, m.numbers(op.offsets), m.numbers(getattr(op, "ends", op.extents)), guards, array.strides, strict=True
     ):
         here = c + offset
         if guard in ("hi", "both"):
@@ -136,19 +137,37 @@ def _tensor_places(m: Machine, op: Any, coords: Sequence[Ints]) -> tuple[Ints, I
     return at + array.__array_interface__["data"][0], kept
 
 
-def _global(m: Machine, op: Load | Store | LoadPoint | StorePoint) -> None:
+def _global(m: Machine, op: Load | Store) -> None:
     threads = _threads(m)
-    if isinstance(op, LoadPoint | StorePoint):
-        point = [np.zeros(1, np.int64) for _ in op.offsets]
-        who = np.arange(threads.threads) if isinstance(op, LoadPoint) else np.zeros(1, np.int64)
-        where, _ = _tensor_places(m, op, point)
-        threads.touch(op, isinstance(op, StorePoint), who, np.repeat(where, len(who)))
-        return
     stores = isinstance(op, Store)
     layout = (op.value if isinstance(op, Store) else op.out).type.layout  # type: ignore[union-attr]
     for who, coords in threads.pairs(layout, stores):
         where, kept = _tensor_places(m, op, coords)
         threads.touch(op, stores, who[kept], where[kept])
+
+
+def _points(m: Machine, op: LoadPoint | StorePoint | LoadRun | StoreRun) -> None:
+    """Points and runs: each active thread at its own place; a store by as many threads as its scope says.
+
+    Of what a warp loads for a store that it makes once, only the storing lane's matters: that one alone is followed.
+    """
+    threads = _threads(m)
+    writes = isinstance(op, StorePoint | StoreRun)
+    who = np.flatnonzero(m.lanes())
+    if op.scope == "warp" or (writes and op.scope == "cta"):
+        _, first = np.unique(who // 32 if op.scope == "warp" else np.zeros_like(who), return_index=True)
+        who = who[first]
+    array = m.arrays[op.tensor]
+    run = (op.out if isinstance(op, LoadPoint | LoadRun) else op.value).type
+    where = np.full((len(who), run.n if isinstance(run, Vec) else 1), array.__array_interface__["data"][0], np.int64)
+    for axis, (offset, stride) in enumerate(zip(op.offsets, array.strides, strict=True)):
+        where += np.broadcast_to(m[offset], (threads.threads,))[who, None].astype(np.int64) * stride
+        if isinstance(op, LoadRun | StoreRun) and axis == op.axis:
+            where += np.arange(where.shape[1]) * stride
+    who, where = np.repeat(who, where.shape[1]), where.reshape(-1)
+    if writes and len(np.unique(where)) < len(where):
+        raise RaceError(f"{op.span}: {op.name}: two threads write one element at once")
+    threads.touch(op, writes, who, where)
 
 
 def _buffer_places(m: Machine, op: Any, buffer: Any, slot: Any, coords: Sequence[Ints]) -> Ints:
@@ -216,8 +235,10 @@ def _two(readers: Iterable[int]) -> list[int]:
 HOOKS: dict[type[Op], Any] = {
     Load: _global,
     Store: _global,
-    LoadPoint: _global,
-    StorePoint: _global,
+    LoadPoint: _points,
+    StorePoint: _points,
+    LoadRun: _points,
+    StoreRun: _points,
     Write: _shared,
     Read: _shared,
     CopyAsync: _copy,
@@ -243,7 +264,7 @@ def run(
                 m.__dict__["threads"] = Threads(kernel.threads)
             if hook is not None:
                 hook(m, op)
-            elif isinstance(op, Sync) and op.scope == "cta":
+            elif isinstance(op, Barrier) or (isinstance(op, Sync) and op.scope == "cta"):
                 _threads(m).barrier()
             elif isinstance(op, Commit):
                 threads = _threads(m)
@@ -256,7 +277,7 @@ def run(
         return both
 
     try:
-        for cls in (*HOOKS, Sync, Commit, Wait):
+        for cls in (*HOOKS, Barrier, Sync, Commit, Wait):
             machine.MEANING[cls] = hooked(before[cls], HOOKS.get(cls))
         interpret(kernel, arrays, scalars, grid, index_bits)
     finally:

@@ -6,6 +6,8 @@ functions that were made with the text, in float64 and int64, block after block.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -14,29 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.prop.tile_expressions import (
-    FLOATS,
-    MOST,
-    Array,
-    Cta,
-    Expressions,
-    Made,
-    Meaning,
-    Piece,
-    Scope,
-    Shape,
-    window,
-)
+from tests.prop.productions import LATER
+from tests.prop.subscripts import FLOATS, MOST, Array, Cta, Made, Meaning, Piece, Scope, Shape, window
+from tests.prop.thread_programs import Threads
+from tests.prop.thread_values import ExitError
 
 MOST_TRIPS = 24
 """A loop with more is too long to interpret: OverflowError."""
-
-
-class ExitError(Exception):
-    """break, continue or return."""
-
-    def __init__(self, how: str) -> None:
-        self.how = how
 
 
 @dataclass
@@ -49,6 +35,7 @@ class Program:
     dims: dict[str, int]
     grid: tuple[int, int, int]
     run: Meaning
+    productions: Counter[str]
 
     def expected(self, grid: tuple[int, int, int]) -> tuple[dict[str, Array], bool]:
         """The tensors afterwards, and whether all numbers on the way were exact."""
@@ -63,7 +50,7 @@ class Program:
         return cta.arrays, cta.exact
 
 
-class Maker(Expressions):
+class Maker(Threads):
     """Makes one program."""
 
     # ---- statements ---------------------------------------------------------------------------------------------
@@ -80,9 +67,11 @@ class Maker(Expressions):
         lines: list[str] = []
         does: list[Meaning] = []
         for _ in range(count):
+            before = self.productions.copy()
             try:
                 text, do = self.statement(scope, depth, in_loop)
             except LookupError:
+                self.productions = before
                 continue
             lines += text
             does.append(do)
@@ -104,10 +93,14 @@ class Maker(Expressions):
             return self.if_(scope, depth, in_loop)
         if roll < 0.6:
             return self.let(scope)
-        if roll < 0.75 and scope.mutable:
+        if roll < 0.72 and scope.mutable:
             return self.assign(scope)
-        if roll < 0.8:
+        if roll < 0.76:
             return self.point_store(scope)
+        if roll < 0.78 and "run-time length" not in LATER:
+            return self.fill(scope)
+        if roll < 0.9 and self.with_threads:
+            return self.per_thread(scope)
         return self.store(scope)
 
     def let(self, scope: Scope) -> tuple[list[str], Meaning]:
@@ -119,6 +112,8 @@ class Maker(Expressions):
         word = "var" if var else "let"
         typed = f": tile<{elem}>[{', '.join(map(str, shape))}]" if r.random() < 0.5 else ""
         scope.tiles[name] = (elem, shape)
+        if typed:
+            scope.typed.add(name)
         if var:
             scope.mutable[name] = (elem, shape)
 
@@ -146,54 +141,101 @@ class Maker(Expressions):
     def store(self, scope: Scope) -> tuple[list[str], Meaning]:
         r = self.rng
         for _ in range(8):
-            made = r.choice(self.tensors)
+            made = r.choice(self.memories(scope, written=True))
             rank = len(made.dims)
             used = r.randint(max(1, rank - 2), rank) if rank > 2 else rank
             shape = self.shape(used)
             if scope.tiles and r.random() < 0.5:
                 shape = r.choice(sorted(s for _, s in scope.tiles.values()))
-            found = self.slice_of(scope, made, shape, True)
+            found = self.slice_of(scope, made, shape)
             if found is None:
                 continue
-            text, offsets, spans = found
-            compound = r.random() < 0.2
-            depth = r.choice((0, 1, 2, 3))
+            op = r.choice(("+=", "+=", "-=", "*=")) if r.random() < 0.2 else "="
             fill = r.random() < 0.08
+            depth = r.choice((0, 1, 2, 3))
             value = self.scalar(scope, made.elem) if fill else self.tile(scope, made.elem, shape, depth)
-            return self._stored(text, made, shape, spans, offsets, value, compound)
+            self.note(f"store: rank {rank}", f"slice {op}", *(["fill"] if fill else []))
+            if made not in self.tensors:
+                self.note("tile slice " + ("=" if op == "=" else "op="))
+            return self._stored(found, made, shape, value, op)
         raise LookupError
 
     def _stored(
-        self,
-        text: str,
-        made: Made,
-        shape: Shape,
-        spans: Shape,
-        offsets: list[Meaning],
-        value: Piece,
-        compound: bool,
+        self, found: tuple[str, list[Meaning], Shape], made: Made, shape: Shape, value: Piece, op: str
     ) -> tuple[list[str], Meaning]:
+        text, offsets, spans = found
+        combine = {"+=": np.add, "-=": np.subtract, "*=": np.multiply}.get(op)
+
         def do(c: Cta) -> None:
-            array = c.arrays[made.name]
-            at, kept = window([o(c) for o in offsets], spans, array.shape)
+            at, kept = window([o(c) for o in offsets], spans, made.shape)
             new = np.broadcast_to(value.do(c), shape).reshape(spans)[np.ix_(*kept)]
-            if compound:
-                new = c.rounded(array[np.ix_(*at)] + new, made.elem)
+            array = c.to_write(made.name)
+            if combine is not None:
+                new = c.rounded(combine(array[np.ix_(*at)], new), made.elem)
             array[np.ix_(*at)] = new
 
-        return [f"{text} {'+=' if compound else '='} {value.text}"], do
+        return [f"{text} {op} {value.text}"], do
+
+    def fill(self, scope: Scope) -> tuple[list[str], Meaning]:
+        """A scalar into a slice whose length is known at run time."""
+        r = self.rng
+        made = r.choice(self.memories(scope, written=True))
+        ranges: list[tuple[str, Meaning, Meaning]] = []
+        for dim, extent in zip(made.dims, made.shape, strict=True):
+            roll = r.random()
+            if extent and roll < 0.2:
+                p = self.point_in(dim, extent)
+                ranges.append((p.text, p.do, lambda c, p=p: p.do(c) + 1))  # type: ignore[misc]
+            elif roll < 0.4:
+                p = Piece(f"min(max(n, 0), {dim})", lambda c, e=extent: min(max(c.values["n"], 0), e))  # type: ignore[misc]
+                ranges.append((f"{p.text}:", p.do, lambda c, e=extent: e))  # type: ignore[misc]
+            elif roll < 0.5:
+                ranges.append((":", lambda c: 0, lambda c, e=extent: e))  # type: ignore[misc]
+            else:
+                a, b = self.index(scope, 0), self.index(scope, 0)
+                if not self.unlike(a, b):
+                    raise LookupError
+                ranges.append((f"{a.text} : {b.text}", a.do, b.do))
+        texts = [text for text, _, _ in ranges]
+        if not any(":" in text for text in texts) or all(re.fullmatch(r"[-\d: ]*", text) for text in texts):
+            raise LookupError
+        op = r.choice(("=", "=", "+=", "-="))
+        value = self.scalar(scope, made.elem)
+        self.note("run-time length", f"run-time length {'=' if op == '=' else 'op='}")
+
+        def do(c: Cta) -> None:
+            new = value.do(c)
+            array = c.to_write(made.name)
+            at = tuple(
+                slice(max(int(lo(c)), 0), max(min(int(hi(c)), e), 0))
+                for (_, lo, hi), e in zip(ranges, made.shape, strict=True)
+            )
+            if op != "=":
+                new = c.rounded(array[at] + (new if op == "+=" else -new), made.elem)
+            array[at] = new
+
+        return [f"{made.name}[{', '.join(texts)}] {op} {value.text}"], do
+
+    def unlike(self, a: Piece, b: Piece) -> bool:
+        """Whether the distance of two index values is surely no constant."""
+        names = [set(re.findall(r"[a-zA-Z]\w*", p.text)) for p in (a, b)]
+        return not names[0] & names[1] and bool(names[0] | names[1])
 
     def point_store(self, scope: Scope) -> tuple[list[str], Meaning]:
-        made = self.rng.choice(self.tensors)
+        made = self.rng.choice(self.tensors if "tile point" in LATER else self.memories(scope, written=True))
         at = self.inside(made)
         if at is None:
             raise LookupError
         value = self.scalar(scope, made.elem)
+        op = "+=" if self.rng.random() < 0.25 else "="
+        self.note(f"point {op}" if made in self.tensors else "tile point =")
 
         def do(c: Cta) -> None:
-            c.arrays[made.name][tuple(p.do(c) for p in at)] = value.do(c)
+            new, here = value.do(c), tuple(p.do(c) for p in at)
+            array = c.to_write(made.name)
+            array[here] = c.rounded(array[here] + new, made.elem) if op == "+=" else new
 
-        return [f"{made.name}[{', '.join(p.text for p in at)}] = {value.text}"], do
+        return [f"{made.name}[{', '.join(p.text for p in at)}] {op} {value.text}"], do
 
     def accumulator(self, scope: Scope) -> tuple[list[str], Meaning]:
         """A tile for a loop to add to."""
@@ -203,6 +245,7 @@ class Maker(Expressions):
         shape = self.shape(2)
         name = self.name("acc")
         scope.tiles[name] = scope.mutable[name] = (elem, shape)
+        scope.typed.add(name)
         text = f"var {name}: tile<{elem}>[{shape[0]}, {shape[1]}] = {'0.0' if elem in FLOATS else '0'}"
         return [text], lambda c: c.values.__setitem__(name, np.zeros(shape, np.float64 if elem in FLOATS else np.int64))
 
@@ -218,6 +261,7 @@ class Maker(Expressions):
         step = r.choice([*self.depth_sizes, *self.depth_sizes, *self.sizes, 1])
         lo = self.index(scope, 0) if r.random() < 0.4 else Piece("0", lambda c: 0)
         stop = self.index(scope, r.choice((0, 1)))
+        d = ""
         if r.random() < 0.7:
             d = r.choice(sorted(self.dims))
             stop = Piece(d, lambda c: c.values[d])
@@ -229,7 +273,16 @@ class Maker(Expressions):
             stop = Piece(stop.text, stop.do)
         inner = scope.inner()
         inner.loops[v] = step
-        body, run = self.block(inner, r.randint(1, 3), depth - 1, True)
+        if lo.text != "0":
+            self.note("loop: lo not 0")
+        if d:
+            self.note("loop: to an extent", *(["loop: extent 0"] if self.dims[d] == 0 else []))
+            if 0 < self.dims[d] < step:
+                self.note("loop: extent below the step")
+        if scope.loops:
+            self.note("loop: nested")
+        with self.repeated():
+            body, run = self.block(inner, r.randint(1, 3), depth - 1, True)
         by = f", {step}" if step != 1 or r.random() < 0.5 else ""
         unroll = f"<unroll {r.choice((2, 4))}>" if r.random() < 0.07 else ""
         lines = [*head, f"for{unroll} {v} in range({lo.text}, {stop.text}{by}) {{", *("  " + b for b in body), "}"]
@@ -257,7 +310,8 @@ class Maker(Expressions):
         v, count, by = self.name("w"), r.choice((0, 1, 2, 3)), r.choice((1, 4, 16))
         inner = scope.inner()
         inner.counters.append(v)
-        body, run = self.block(inner, r.randint(1, 2), depth - 1, False)
+        with self.repeated():
+            body, run = self.block(inner, r.randint(1, 2), depth - 1, False)
         lines = [f"var {v} = 0", f"while {v} < {count * by} {{", *("  " + b for b in body), f"  {v} += {by}", "}"]
 
         def do(c: Cta) -> None:
@@ -273,8 +327,10 @@ class Maker(Expressions):
         a, b = self.index(scope, 0), self.index(scope, 0)
         op = r.choice(("<", ">=", "==", "!="))
         test = {"<": np.less, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal}[op]
-        then, run_then = self.block(scope.inner(), r.randint(1, 2), depth - 1, in_loop)
-        orelse, run_else = self.block(scope.inner(), r.randint(0, 2), depth - 1, in_loop)
+        with self.repeated():
+            then, run_then = self.block(scope.inner(), r.randint(1, 2), depth - 1, in_loop)
+        with self.repeated():
+            orelse, run_else = self.block(scope.inner(), r.randint(0, 2), depth - 1, in_loop)
         how = ""
         if r.random() < 0.3:
             how = r.choice(("break", "continue", "return") if in_loop else ("return",))
@@ -306,10 +362,21 @@ class Maker(Expressions):
                     continue
                 lines += text
                 run = _then(run, last)
+        makes = [self.per_thread] * r.randint(1, 3) + [self.last_words] * r.choice((0, 1)) if self.with_threads else []
+        for make_more in makes:
+            before = self.productions.copy()
+            try:
+                text, last = make_more(scope)
+            except LookupError:
+                self.productions = before
+                continue
+            lines += text
+            run = _then(run, last)
         attributes = [self.threads_attr]
         for dim in sorted({d for t in self.tensors for d in t.dims if isinstance(d, str)}):
             if self.dims[dim] and self.dims[dim] % self.tiles_of[dim] == 0 and r.random() < 0.4:
                 attributes.append(f"@aligned({dim} = {self.tiles_of[dim]})")
+                self.note("@aligned")
         if self.has_dot and r.random() < 0.5:
             attributes.append(r.choice(("@pipeline", "@pipeline(2)", "@pipeline(3)", "@pipeline(4)", "@pipeline(5)")))
         used = {d: n for d, n in self.dims.items() if any(d in t.dims for t in self.tensors)}
@@ -327,7 +394,9 @@ class Maker(Expressions):
             arrays[t.name] = rng.integers(low, 4, t.shape).astype(np.int64)
         scalars = {**self.scalars, **{m: self.dims[m] for m in missing}}
         grid = tuple(r.choice((1, 1, 2, 3)) if a in self.axes else 1 for a in "xyz")
-        return Program(self.seed, text, arrays, {t.name: t.elem for t in self.tensors}, scalars, used, grid, run)  # type: ignore[arg-type]
+        elems = {t.name: t.elem for t in self.tensors}
+        made = self.productions
+        return Program(self.seed, text, arrays, elems, scalars, used, (grid[0], grid[1], grid[2]), run, made)
 
 
 def _then(first: Meaning, second: Meaning) -> Meaning:

@@ -51,7 +51,7 @@ def test_good_arguments(signature: Signature) -> None:
     assert bound.written == {"C"}
 
 
-# "transposed" is E23.
+# "transposed" is E23. Rows of 16 f32 are 64 bytes.
 BAD = {
     "no array": ("A", [1.0], "A: expected a tensor<f32>[M, K], got list, which has no __cuda_array_interface__"),
     "type": ("A", Interface((32, 16), "<f2"), "[M, K], got a tests array of f16, shape (32, 16)"),
@@ -61,8 +61,18 @@ BAD = {
     "rank": ("A", Interface((512,)), "A: expected a tensor<f32>[M, K], with 2 axes, got a"),
     "dim": ("C", Interface((31, 8)), "[M, 8] with M = 32, the extent that A has, got M = 31 in"),
     "static": ("C", Interface((32, 9)), "C: expected extent 8 on axis 1 of tensor<f32>[M, 8], got shape (32, 9)"),
-    "strides": ("A", Interface((32, 16), strides=(128, 4)), "A: expected a row-major tensor without gaps, got shape"),
-    "transposed": ("A", Interface((32, 16), strides=(4, 128)), "; pass a contiguous copy"),
+    "transposed": ("A", Interface((32, 16), strides=(4, 128)), "A: expected stride 1 on axis 1, the innermost, got "
+        "stride 32 in shape (32, 16) with strides (1, 32); pass a contiguous copy, such as x.copy()"),
+    "transposed output": ("C", Interface((32, 8), strides=(4, 128)), "C: expected stride 1 on axis 1, the innermost, "
+        "got stride 32 in shape (32, 8) with strides (1, 32); pass a contiguous tensor and copy the result from it"),
+    "every other": ("A", np.zeros((32, 32), np.float32)[:, ::2], "a contiguous copy, such as numpy.ascontiguousarray"),
+    "broadcast columns": ("A", Interface((32, 16), strides=(4, 0)), "stride 1 on axis 1, the innermost, got stride 0"),
+    "upside down": ("A", Interface((32, 16), strides=(-64, 4)), "expected a stride of axis 0 that is not negative, "
+        "got stride -16 in shape (32, 16) with strides (-16, 1)"),
+    "broadcast output": ("C", Interface((32, 8), strides=(0, 4)), "C: expected elements that share no memory, since "
+        "the kernel writes them, got stride 0 on axis 0, in shape (32, 8)"),
+    "windows as output": ("C", Interface((32, 8), strides=(16, 4)), "elements that share no memory, since the kernel "
+        "writes them, got shape (32, 8) with strides (4, 1)"),
     "read-only": ("C", Interface((32, 8), readonly=True), "C: expected a tensor that can be written, got a read-only"),
     "float": ("x", "one", "x: expected a number for f32, got 'one' of type str"),
     "array for a number": ("x", np.ones(1, np.float32), "f32, got an array of type ndarray; pass a Python"),
@@ -91,10 +101,23 @@ def test_the_count(signature: Signature) -> None:
     assert str(caught.value) == "mix: expected 8 arguments (A, B, C, x, n, k, h, b), got 2"
 
 
-def test_axes_of_extent_one_match_any_stride(signature: Signature) -> None:
+@pytest.mark.parametrize("strides", [(4, 4), (0, 4), (-64, 4), (1 << 40, 4)])
+def test_axes_of_extent_one_match_any_stride(signature: Signature, strides: tuple[int, int]) -> None:
     """E10."""
-    one = Interface((1, 16), strides=(4, 4))
-    bind("mix", signature, tuple((GOOD | {"A": one, "C": Interface((1, 8), strides=(0, 4))}).values()))
+    one = Interface((1, 16), strides=strides)
+    bound = bind("mix", signature, tuple((GOOD | {"A": one, "C": Interface((1, 8), strides=(0, 4))}).values()))
+    assert bound.arrays["A"].is_dense
+    assert bound.arrays["A"].bytes == (POINTER, POINTER + 64)
+
+
+def test_strided_views_fit(signature: Signature) -> None:
+    view = Interface((32, 16), strides=(160, 4))
+    bound = bind("mix", signature, tuple((GOOD | {"A": view}).values()))
+    assert bound.arrays["A"].steps == (40, 1)
+    assert bound.arrays["A"].reach == 31 * 40 + 16
+    rows = Interface((32, 16), strides=(0, 4))
+    assert bind("mix", signature, tuple((GOOD | {"A": rows}).values())).arrays["A"].reach == 16
+    bind("mix", signature, tuple((GOOD | {"C": Interface((0, 8), strides=(-4, 0)), "A": Interface((0, 16))}).values()))
 
 
 @pytest.mark.parametrize("value", [1, np.float32(1.0), np.int64(1), True, math.inf, math.nan])
@@ -115,7 +138,7 @@ def test_a_broken_promise_is_found_before_the_launch(signature: Signature) -> No
     with pytest.raises(AlignedPromiseError) as caught:
         check_aligned("mix", promises, bound, signature)
     assert str(caught.value) == (
-        "mix: @aligned(K = 16) promises that K is a multiple of 16, and A has K = 20; the kernel would trap"
+        "mix: @aligned(K = 16) promises that K is a multiple of 16, and A and B have K = 20; the kernel would trap"
     )
     check_aligned("mix", promises, bind("mix", signature, tuple(GOOD.values())), signature)
 

@@ -32,6 +32,22 @@ kernel whole(X: tensor<f32>[N], Y: tensor<f32>[N]) {
   Y[i :+ 256] = X[i :+ 256]
 }
 
+kernel bytes(X: tensor<i8>[N], Y: tensor<i8>[N]) {
+  let i = ctx.block.x * 8192
+  Y[i :+ 8192] = X[i :+ 8192] + i8(1)
+}
+
+@pipeline
+kernel mul(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[M, N]) {
+  let r = ctx.block.y * 32
+  let c = ctx.block.x * 32
+  var acc: tile<f32>[32, 32] = 0.0
+  for k in range(0, K, 8) {
+    acc += dot(A[r :+ 32, k :+ 8], B[k :+ 8, c :+ 32])
+  }
+  C[r :+ 32, c :+ 32] = acc
+}
+
 kernel half(X: tensor<bf16>[M, N], Y: tensor<bf16>[M, N]) {
   let i = ctx.block.y * 16
   let j = ctx.block.x * 64
@@ -169,6 +185,66 @@ def test_2_to_the_31_elements(module: phobos.Module) -> None:
     prepared.run()
     assert float(x[-8:].sum()) == 24
     assert bool((x == 3).all())
+
+
+def test_2_to_the_31_bytes_more_or_less(module: phobos.Module) -> None:
+    """E19, on both sides of the boundary."""
+    torch = library("torch")
+    if torch.cuda.mem_get_info()[0] < 3 * 2**31:
+        pytest.skip(f"needs {3 * 2**31} bytes of device memory")
+    for n, bits in ((2**31 - 4, 32), (2**31, 64), (2**31 + 5, 64)):
+        x = torch.ones(n, device="cuda", dtype=torch.int8)
+        prepared = Prepared(module.bytes, (x, x))
+        assert prepared.artifact.index_bits == bits
+        prepared.run()
+        assert bool((x == 2).all())
+        del x, prepared
+
+
+def test_rows_far_apart(module: phobos.Module) -> None:
+    """E19: few elements whose offsets take 64 bits; and an offset that takes 31 just."""
+    torch = library("torch")
+    if torch.cuda.mem_get_info()[0] < 5 * 2**31:
+        pytest.skip(f"needs {5 * 2**31} bytes of device memory")
+    whole = torch.zeros(2**31 + 2**20, device="cuda", dtype=torch.bfloat16)
+    for pitch, bits in ((2**31, 64), (2**31 - 64, 64), (2**31 - 68, 32)):
+        view = whole.as_strided((2, 64), (pitch, 1))
+        view.fill_(1)
+        prepared = Prepared(module.half, (view, view))
+        assert prepared.artifact.index_bits == bits
+        prepared.run()
+        assert bool((view == 2).all())
+        view.zero_()
+        assert not bool(whole.any())
+
+
+@pytest.mark.parametrize("pitch", [100, 102, 101])
+def test_strided_torch_views(module: phobos.Module, pitch: int) -> None:
+    torch = library("torch")
+    whole = torch.full((40, pitch), 7, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(37, 2 * pitch, device="cuda").bfloat16()[:, pitch : pitch + 90]
+    y = whole[1:38, 4:94]
+    prepared = Prepared(module.half, (x, y))
+    assert prepared.artifact.strides == (("X", 0), ("Y", 0))
+    prepared.run()
+    assert torch.equal(y, x * 2)
+    y.fill_(7)
+    assert bool((whole == 7).all())
+    row = torch.randn(1, 90, device="cuda").bfloat16().expand(37, 90)
+    module.half(row, y)
+    assert torch.equal(y, row * 2)
+
+
+def test_strided_numpy_views(module: phobos.Module) -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, (70, 80)).astype(np.float32) for _ in range(2))
+    whole = np.full((70, 80), 7, np.float32)
+    c = whole[3:60, 8:61]
+    x, y = a[1:58, 4:37], b[2:35, 12:65]
+    module.mul(x, y, c)
+    np.testing.assert_array_equal(c, x @ y)
+    c[...] = 7
+    assert (whole == 7).all()
 
 
 def test_a_launch_can_be_timed(module: phobos.Module) -> None:

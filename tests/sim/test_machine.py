@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phobos.sim import Checks, simulate
+from phobos.sim import Checks, SimFault, simulate
 from tests.sim.harness import kernel, launch
 
 STORE = "mul.wide.u32 %rd1, %t, 4; add.s64 %rd1, %out, %rd1; st.global.u32 [%rd1], %r1;"
@@ -316,10 +316,22 @@ def test_arrays_that_alias_and_views() -> None:
     # Thread 24 writes what thread 0 reads.
     launch(ptx, [whole[8:40], whole[32:]], checks=Checks(races=False))
     assert whole[8:40].tolist() == list(range(33, 65))
-    strided = np.zeros((32, 2), np.uint32)
-    launch(ptx, [strided[:, 1], whole[:32]])
-    assert (strided[:, 0] == 0).all()
-    assert strided[:, 1].tolist() == (whole[:32] + 1).tolist()
+
+
+def test_strided_arrays_lie_as_they_do_here() -> None:
+    body = "shr.u32 %r2, %t, 3; and.b32 %r3, %t, 7; mad.lo.u32 %r4, %r2, PITCH, %r3; mul.wide.u32 %rd1, %r4, 4;"
+    body += "add.s64 %rd2, %in, %rd1; add.s64 %rd3, %out, %rd1;"
+    body += "ld.global.u32 %r1, [%rd2]; add.u32 %r1, %r1, 1; st.global.u32 [%rd3], %r1;"
+    source, whole = np.arange(48, dtype=np.uint32).reshape(4, 12), np.full((4, 12), 7, np.uint32)
+    launch(kernel(body.replace("PITCH", "12"), ("out", "in")), [whole[:, 2:10], source[:, 2:10]])
+    assert (whole[:, 2:10] == source[:, 2:10] + 1).all()
+    assert (whole[:, :2] == 7).all()
+    assert (whole[:, 10:] == 7).all()
+    dense = kernel(body.replace("PITCH", "8"), ("out", "in"))
+    with pytest.raises(SimFault, match=r"no tensor, tensor p_out: byte 32 of 176, between the rows in shape \[4, 8\]"):
+        launch(dense, [whole[:, 2:10], source])
+    found = launch(dense, [whole[:, 2:10], source], collect=True).findings
+    assert [f.kind for f in found] == ["out of bounds"]
 
 
 @pytest.mark.parametrize("options", [{"lanes": 64}, {"lanes": 64, "processes": 2}, {"lanes": 1 << 14}], ids=str)

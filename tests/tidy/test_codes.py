@@ -26,18 +26,22 @@ NOT_FROM_SOURCE = {
     "PH502": LATER,
     "PH503": LATER,
     "PH601": TARGET,
-    "PH602": TARGET,
     "PH603": TARGET,
     "PH901": "a fault of the compiler",
     "PR202": "depends on the constants that a caller sets",
     "PR303": LATER,
     "PR304": LATER,
+    "PR305": LATER,
     "PR401": LATER,
     "PR402": LATER,
     "PR403": LATER,
     "PR404": LATER,
+    "PR405": LATER,
+    "PR406": LATER,
+    "PR407": LATER,
     "PR501": LATER,
     "PR502": LATER,
+    "PR503": LATER,
 }
 
 

@@ -55,7 +55,9 @@ def section(cls: type[Op]) -> str:
     legal = forms(cls)
     where = f"`{legal[0]}` to `{legal[-1]}`" if len(legal) > 1 else f"`{legal[0]}`"
     where = "every form" if legal == FORMS else where
-    effects = ", ".join(e.name.lower().replace("_", " ") for e in Effect if e in cls.effects and e.name) or "none"
+    effects = ", ".join(e.name.lower().replace("_", " ") for e in Effect if e in cls.declared_effects and e.name)
+    effects = effects or "none"
+    effects += " (shared when it is a buffer)" if cls.memory else ""
     lines = [f"### `{cls.name}`", "", inspect.getdoc(cls) or "", "", f"Forms: {where}. Effects: {effects}."]
     if rows := [row(f) for f in dataclasses.fields(cls) if "role" in f.metadata]:
         lines += ["", "| field | role | holds | default |", "|---|---|---|---|", *rows]

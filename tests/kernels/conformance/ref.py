@@ -366,3 +366,89 @@ def halfway(X: Array, Y: Array, B: Array) -> Result:
 def in_and_out(X: Array, Y: Array) -> Result:
     x = X * 3.0 - np.maximum(X, Y)
     return {"X": x, "Y": x * 2.0}
+
+
+# ---- masks ----------------------------------------------------------------------------------------------
+
+
+def window(a: Array, *ranges: tuple[int, int]) -> Array:
+    """`a` from start to start + n on each axis: zeros outside."""
+    out = np.zeros([n for _, n in ranges], a.dtype)
+    for at in np.ndindex(*out.shape):
+        there = tuple(start + x for (start, _), x in zip(ranges, at, strict=True))
+        if all(0 <= x < extent for x, extent in zip(there, a.shape, strict=True)):
+            out[at] = a[there]
+    return out
+
+
+def place(a: Array, tile: Any, *ranges: tuple[int, int]) -> None:
+    """Store a tile, nothing outside, in place."""
+    values = np.broadcast_to(np.asarray(tile), [n for _, n in ranges])
+    for at in np.ndindex(*values.shape):
+        there = tuple(start + x for (start, _), x in zip(ranges, at, strict=True))
+        if all(0 <= x < extent for x, extent in zip(there, a.shape, strict=True)):
+            a[there] = values[at]
+
+
+def ranks_one_and_two(A: Array, B: Array, C: Array, r: int) -> Result:
+    a, b, c = A.copy(), B.copy(), C.copy()
+    place(a, window(b, (r, 1), (8, 8))[0], (16, 8))
+    place(a, window(b, (r, 1), (r, 4))[0], (0, 4))
+    c[:] = window(a, (8, 16))
+    c[12:] = b[0, :4]
+    c[8:10] = c[0:2] + c[r]
+    place(b, window(a, (0, 8))[None], (len(b) - 1, 1), (b.shape[1] - 4, 8))
+    return {"A": a, "B": b, "C": c}
+
+
+def ranks_three_to_five(C: Array, D: Array, E: Array, r: int) -> Result:
+    c, d, e = C.copy(), D.copy(), E.copy()
+    place(c, window(c, (0, 1), (0, 4), (0, 16)), (1, 1), (r, 4), (8, 16))
+    place(d, window(d, (0, 4), (0, 2), (0, 2), (0, 8)) * 2.0, (r, 4), (1, 2), (0, 2), (4, 8))
+    rows = window(e, (0, 1), (1, 2), (0, 4), (0, 1), (0, 4))
+    place(e, rows * 3.0, (1, 1), (0, 2), (r, 4), (1, 1), (4, 4))
+    e[:, 2, 1, :, :4] += e[:, 0, 0, :, 4:]
+    e[0, 0, r, 0, 0] = d[r, 2, 1, -1]
+    return {"C": c, "D": d, "E": e}
+
+
+def compound_slices(A: Array, B: Array, k: int) -> Result:
+    a, b = A.copy(), B.copy()
+    place(a, window(a, (k, 8), (8, 16)) + window(b, (0, 8), (0, 16)), (k, 8), (8, 16))
+    place(a, window(a, (0, 16), (k, 8)) - 5, (0, 16), (k, 8))
+    place(b, window(b, (2, 1), (0, 32)) * window(a, (1, 1), (0, 32)), (2, 1), (0, 32))
+    b[1, 3] += a[0, 2]
+    return {"A": a, "B": b}
+
+
+def block_and_loop(A: Array, B: Array) -> Result:
+    return {"B": A + np.arange(A.shape[1]) // 16 * 16}
+
+
+def two_walks(A: Array, S: Array) -> Result:
+    s = np.zeros_like(S)
+    for i, k in np.ndindex(*A.shape):
+        s[i % 8, k % 16] += A[i, k] * (i // 8 * 8 + 1)
+    return {"S": s}
+
+
+def from_the_middle(A: Array, S: Array, T: Array, lo: int, hi: int) -> Result:
+    tiles = [window(A, (k, 16)) for k in range(lo, hi, 16)]
+    return {"S": sum(tiles, np.zeros_like(S)), "T": put(T, len(tiles))}
+
+
+def extent_of_another(A: Array, B: Array, S: Array, W: Array) -> Result:
+    s, w = np.zeros_like(S), W.copy()
+    for k in range(0, len(A), 16):
+        s += window(A, (k, 16)) - window(B, (k, 16))
+        place(w, window(B, (k, 16)) * 2, (k, 16))
+    return {"S": s, "W": w}
+
+
+def half_promised(A: Array, B: Array) -> Result:
+    return {"B": A + 1.0}
+
+
+def bytes_and_halves(A: Array, B: Array, C: Array, D: Array) -> Result:
+    m, n = A.shape
+    return {"B": window(A, (-1, m), (2, n)), "D": window(C, (1, m), (-3, n))}

@@ -6,6 +6,10 @@
 // run: steps N=64 grid=1 seed=6 tol=0
 // run: dot_runs M=40 K=24 seed=7 data=integers grid=1 tol=0
 // run: dot_bytes M=40 seed=8 grid=1 tol=0
+// run: every_length M=40 K=20 seed=16 grid=1 tol=0
+// run: mixed_signs M=33 seed=17 grid=1 tol=0
+// run: byte_sums M=40 seed=18 grid=1 tol=0
+// run: wrapped_sum grid=1 seed=19 tol=0
 // run: tails N=100 n=95 seed=9 grid=1 data=integers tol=0
 // run: tails N=64 n=64 seed=9 grid=1 data=integers tol=0
 // run: through_tiles N=64 seed=10 grid=1 data=integers tol=0
@@ -95,6 +99,58 @@ kernel dot_bytes(A: tensor<i8>[M, 32], B: tensor<i8>[M, 32], C: tensor<i32>[M]) 
   if ctx.thread < M {
     C[ctx.thread] = sum(A[ctx.thread, 0 :+ 32] * B[ctx.thread, 0 :+ 32])
   }
+}
+
+// Lengths that four does and does not divide, on rows that begin at no multiple of 4 (B224).
+@launch(64)
+kernel every_length(A: tensor<i8>[M, K], B: tensor<i8>[M, K], C: tensor<i32>[M, 8]) {
+  let r = ctx.thread
+  if r < M {
+    C[r, 0] = sum(A[r, 0 :+ 3] * B[r, 0 :+ 3])
+    C[r, 1] = sum(A[r, 0 :+ 4] * B[r, 4 :+ 4])
+    C[r, 2] = sum(A[r, 1 :+ 5] * B[r, 2 :+ 5])
+    C[r, 3] = sum(A[r, 0 :+ 6] * B[r, 12 :+ 6])
+    C[r, 4] = sum(A[r, 3 :+ 7] * B[r, 5 :+ 7])
+    C[r, 5] = sum(A[r, 0 :+ 12] * B[r, 4 :+ 12])
+    C[r, 6] = sum(A[r, 0 :+ 19] * B[r, 1 :+ 19])
+    C[r, 7] = sum(A[r, 0 :+ 20] * A[r, 0 :+ 20])
+  }
+}
+
+// Every pair of signs (B224).
+@launch(64)
+kernel mixed_signs(A: tensor<i8>[M, 16], B: tensor<u8>[M, 16], C: tensor<i32>[M, 4]) {
+  let r = ctx.thread
+  if r < M {
+    C[r, 0] = sum(elem(A[r, :]) * elem(B[r, :]))
+    C[r, 1] = sum(B[r, :] * A[r, :])
+    C[r, 2] = sum(B[r, :] * B[r, :])
+    C[r, 3] = sum(A[r, :] * A[r, :])
+  }
+}
+
+// What is made of sums: bytes alone, sums and differences of products, a factor. A product of three is no such sum.
+@launch(64)
+kernel byte_sums(A: tensor<i8>[M, 8], B: tensor<u8>[M, 8], C: tensor<i32>[M, 5]) {
+  let r = ctx.thread
+  if r < M {
+    C[r, 0] = sum(A[r, :])
+    C[r, 1] = sum(B[r, :])
+    C[r, 2] = sum(A[r, :] * B[r, :] - B[r, :] * B[r, :] + A[r, :])
+    C[r, 3] = sum(-(A[r, :] * B[r, :]) * 1000003)
+    C[r, 4] = sum(A[r, :] * B[r, :] * A[r, :])
+  }
+}
+
+// i32 wraps: 2^17 products of 255 with 255 are more than it holds.
+@launch(32)
+kernel wrapped_sum(A: tensor<u8>[64], C: tensor<i32>[1]) {
+  A[0 :+ 64] = 255
+  var s: i32 = 0
+  for i in range(0, 2048) {
+    s += sum(A[0 :+ 64] * A[0 :+ 64])
+  }
+  C[0] = s
 }
 
 // Whole runs, and the points that are left (B225).

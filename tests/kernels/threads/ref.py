@@ -61,6 +61,28 @@ def dot_bytes(A: Array, B: Array, C: Array) -> Result:
     return {"C": (A.astype(np.int64) * B.astype(np.int64)).sum(1)}
 
 
+def every_length(A: Array, B: Array, C: Array) -> Result:
+    a, b = A.astype(np.int64), B.astype(np.int64)
+    pairs = [(0, 0, 3), (0, 4, 4), (1, 2, 5), (0, 12, 6), (3, 5, 7), (0, 4, 12), (0, 1, 19)]
+    sums = [(a[:, i : i + n] * b[:, j : j + n]).sum(1) for i, j, n in pairs]
+    return {"C": np.stack([*sums, (a * a).sum(1)], axis=1)}
+
+
+def mixed_signs(A: Array, B: Array, C: Array) -> Result:
+    a, b = A.astype(np.int64), B.astype(np.int64)
+    return {"C": np.stack([(x * y).sum(1) for x, y in ((a, b), (b, a), (b, b), (a, a))], axis=1)}
+
+
+def byte_sums(A: Array, B: Array, C: Array) -> Result:
+    a, b = A.astype(np.int64), B.astype(np.int64)
+    sums = [a, b, a * b - b * b + a, -(a * b) * 1000003, a * b * a]
+    return {"C": np.stack([x.sum(1) for x in sums], axis=1).astype(np.int32)}
+
+
+def wrapped_sum(A: Array, C: Array) -> Result:
+    return {"A": np.full(64, 255), "C": np.array([2**17 * 255 * 255]).astype(np.int32)}
+
+
 def tails(X: Array, Y: Array, n: int) -> Result:
     return {"Y": np.concatenate([3 * X[:n], Y[n:]])}
 
