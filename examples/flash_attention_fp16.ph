@@ -5,9 +5,10 @@
 
 // O = softmax(scale * Q K^T) V for each batch and head, without the matrix of scores: the online softmax of Milakov and
 // Gimelshein in the loop order of FlashAttention-2 (Dao). Scores, running maximum, running sum and output stay in
-// registers, in f32; the weights are rounded to f16 for the second product, as the values are. The last keys of a ragged length are masked by hand, since 0 is a score.
-@autotune(BR in [64], BC in [32, 64], D in [64, 128])
-@launch(128)
+// registers, in f32; the weights are rounded to f16 for the second product, as the values are. The last keys of a ragged
+// length are masked by hand, since 0 is a score.
+@autotune(BR in [64, 128], BC in [32, 64, 128], D in [64, 128], THREADS in [128, 256])
+@launch(THREADS)
 kernel flash_attention(
   Q: tensor<f16>[B, H, NQ, D],
   K: tensor<f16>[B, H, NK, D],
@@ -36,8 +37,8 @@ kernel flash_attention(
 }
 
 // The same, and each query sees the keys up to its own place: no block of keys behind the last query is visited.
-@autotune(BR in [64], BC in [32, 64], D in [64, 128])
-@launch(128)
+@autotune(BR in [64, 128], BC in [32, 64, 128], D in [64, 128], THREADS in [128, 256])
+@launch(THREADS)
 kernel flash_attention_causal(
   Q: tensor<f16>[B, H, NQ, D],
   K: tensor<f16>[B, H, NK, D],

@@ -4,7 +4,8 @@
 // run: rms_norm M=3 N=128 COLS=128 eps=1e-5 seed=4 tol=3e-3
 
 // Layer norm and RMS norm of rows that fit a CTA's registers (N at most COLS): one read of X, one write of Y, f32 between.
-@autotune(COLS in [1024, 8192])
+@autotune(COLS in [1024, 8192], THREADS in [256, 128, 512])
+@launch(THREADS)
 @aligned(N = 8)
 kernel layer_norm(
   X: tensor<f16>[M, N],
@@ -21,7 +22,8 @@ kernel layer_norm(
   Y[i, 0 :+ COLS] = f16(xc * scale * f32(G[0 :+ COLS]) + f32(B[0 :+ COLS]))
 }
 
-@autotune(COLS in [1024, 8192])
+@autotune(COLS in [1024, 8192], THREADS in [256, 128, 512])
+@launch(THREADS)
 @aligned(N = 8)
 kernel rms_norm(X: tensor<f16>[M, N], G: tensor<f16>[N], Y: tensor<f16>[M, N], eps: f32) {
   let i = ctx.block.x

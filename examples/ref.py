@@ -69,6 +69,10 @@ def rms_norm(X: Array, G: Array, Y: Array, eps: float) -> dict[str, Array]:  # n
     return {"Y": X / np.sqrt((X * X).mean(axis=1, keepdims=True) + eps) * G}
 
 
+def row_sum(X: Array, Y: Array) -> dict[str, Array]:  # noqa: N803
+    return {"Y": X.sum(axis=1, keepdims=True)}
+
+
 def cross_entropy(X: Array, T: Array, L: Array) -> dict[str, Array]:  # noqa: N803
     target = np.clip(T, 0, X.shape[1] - 1).astype(np.int64)
     top = X.max(axis=1)

@@ -3,7 +3,8 @@
 
 // Y = softmax of each row of X, in f32 between a load and a store of f16. A CTA holds ROWS whole rows in registers: N is
 // at most COLS. Lanes past the end of a row are given a score that no maximum takes and no sum feels.
-@autotune(ROWS in [1, 4, 16], COLS in [1024, 8192])
+@autotune(ROWS in [1, 4, 16], COLS in [1024, 8192], THREADS in [256, 128, 512])
+@launch(THREADS)
 @aligned(N = 8)
 kernel softmax(X: tensor<f16>[M, N], Y: tensor<f16>[M, N]) {
   let row = ctx.block.x * ROWS

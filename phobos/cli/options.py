@@ -20,6 +20,7 @@ PASSES = (
     "guard",
     "tails",
     "order",
+    "spill",
     "place",
     "split",
     "stage",

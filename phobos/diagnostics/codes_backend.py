@@ -19,6 +19,8 @@ BACKEND: dict[str, str] = {
     "PR405": "rows kept in one warp",
     "PR406": "layout converted",
     "PR407": "operand staged in each trip",
+    "PR408": "tile kept in shared memory",
+    "PR409": "large tile computed again",
     "PR501": "grid cannot be inferred",
     "PR502": "order of blocks chosen",
     "PR503": "operand staged once",

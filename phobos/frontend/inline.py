@@ -16,7 +16,7 @@ from . import ast
 from . import typed as t
 from .check_base import MAX_CALLS, CallSite
 from .check_statements import Statements
-from .joins import ERROR, SOURCE_SCALARS, VOID, Pending, aligned_shapes, elem_of
+from .joins import ERROR, SOURCE_SCALARS, VOID, Pending, as_rank, elem_of
 from .scope import Binding, Scope
 from .walk import expressions, has_effect, statements, tree
 
@@ -273,24 +273,42 @@ class Inline(Statements):
             written = param.type
             if written is None or not written.dims:
                 continue
+            value = arg.value
+            if value is not None and isinstance(value.type, Pending) and value.type.shape and self.open_dims(written):
+                arg.value = self.settle(value)
             if arg.tensor is not None and written.head == "tensor":
                 assert arg.tensor.symbol is not None
                 assert isinstance(arg.tensor.symbol.type, Tensor)
                 dims = arg.tensor.symbol.type.dims
             elif written.head == "tile" and arg.value is not None and isinstance(arg.value.type, Tile):
-                pair = aligned_shapes(arg.value.type.shape, (1,) * len(written.dims))
-                short = len(arg.value.type.shape) < len(written.dims)
-                dims = (
-                    (1,) * (len(written.dims) - len(arg.value.type.shape)) + arg.value.type.shape
-                    if short
-                    else (pair[0] if pair is not None else ())
-                )
+                found = as_rank(arg.value.type.shape, len(written.dims))
+                if found is None:
+                    fits = self.too_many_axes(param, arg, len(written.dims))
+                    continue
+                dims = found
             if len(dims) != len(written.dims):
                 continue  # `bind_parameter` reports it
             for name, dim in zip(written.dims, dims, strict=True):
                 if isinstance(name, ast.Name):
                     fits = self.bind_dim(name, dim, arg.span) and fits
         return fits
+
+    def open_dims(self, written: ast.TypeExpr) -> bool:
+        """Whether a parameter's type has dim names that no earlier parameter has bound."""
+        return any(isinstance(n, ast.Name) and self.scope.find(n.name) is None for n in written.dims)
+
+    def too_many_axes(self, param: ast.Param, arg: Given, rank: int) -> bool:
+        """An argument that no dropping of axes of extent 1 brings to the parameter's rank."""
+        assert arg.value is not None
+        self.error(
+            "PH247",
+            f"the parameter `{param.name}` is a tile of rank {rank}, not {self.describe(arg.value)}",
+            arg.span,
+            self.describe(arg.value),
+            labels=(Label(param.span, "the parameter"),),
+            notes=("axes of extent 1 may be dropped or added",),
+        )
+        return False
 
     def bind_dim(self, name: ast.Name, dim: int | str, span: Span) -> bool:
         value: t.TExpr

@@ -211,16 +211,20 @@ def same_but_units(a: Sequence[int], b: Sequence[int]) -> bool:
     return [n for n in a if n != 1] == [n for n in b if n != 1]
 
 
-def as_rank2(shape: tuple[int, ...]) -> tuple[int, int] | None:
-    """A shape at rank 2: 1s are added in front or dropped, leading ones first; None where it has three real axes."""
-    axes = list(shape)
-    while len(axes) < 2:
-        axes.insert(0, 1)
-    while len(axes) > 2:
+def as_rank(shape: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
+    """A shape at a rank: 1s are added in front or dropped, leading ones first; None where it has more real axes."""
+    axes = [1] * (rank - len(shape)) + list(shape)
+    while len(axes) > rank:
         if 1 not in axes:
             return None
         axes.remove(1)
-    return axes[0], axes[1]
+    return tuple(axes)
+
+
+def as_rank2(shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """A shape at rank 2, as `as_rank` makes it."""
+    axes = as_rank(shape, 2)
+    return None if axes is None else (axes[0], axes[1])
 
 
 def shape_text(shape: Sequence[int]) -> str:

@@ -95,8 +95,11 @@ def _exceeded(kernel: Kernel, allocs: list[Alloc], offsets: dict[Value, int], to
     rows = sorted(allocs, key=lambda a: offsets[a.out])
     ruler = tuple(
         f"{offsets[a.out]:>8} .. {offsets[a.out] + _size(a.out):<8} {a.label}: {a.out.type}, line {a.span.line}"
+        + (f", since {a.why}" if a.why else "")
         for a in rows
     )
+    # A tile in memory because it is too large for registers is no longer so where more threads hold it.
+    large = any(r.code == "PR408" for r in kernel.remarks)
     return Diagnostic(
         Severity.ERROR,
         "PH501",
@@ -105,5 +108,5 @@ def _exceeded(kernel: Kernel, allocs: list[Alloc], offsets: dict[Value, int], to
         "this kernel",
         tuple(Label(a.span, f"{_size(a.out)} bytes for {a.label}") for a in rows),
         ruler,
-        ("choose smaller tiles or fewer stages",),
+        ("choose smaller tiles, or more threads with @launch" if large else "choose smaller tiles or fewer stages",),
     )

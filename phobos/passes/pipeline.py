@@ -32,6 +32,8 @@ from .options import Options
 from .stage import copy_layout
 
 ASYNC_BYTES = (4, 8, 16)
+LARGE = ("PR408", "PR409")
+"""Remarks of `spill`: the kernel has tiles that are computed box by box."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,8 @@ def run(kernel: Kernel, options: Options) -> Kernel:
         return kernel  # A form that was written behind this pass and read again.
     maker = _Maker(kernel, options.target)
     body = Rewriter(maker.visit, inner_first=True).block(kernel.body)
-    if not maker.done and not kernel.denied:
+    boxes = any(r.code in LARGE for r in kernel.remarks)  # Its loops are not those of the source.
+    if not maker.done and not kernel.denied and not boxes:
         span = kernel.attributes.pipeline_span or kernel.span
         raise CompileError(
             (

@@ -8,7 +8,24 @@ from dataclasses import dataclass
 from ..diagnostics import InternalError
 from ..ir.kernel import Kernel
 from ..ir.verify import check
-from . import dp4a, fold, grid, guard, hoist, lift, occupy, order, pack, pipeline, place, split, stage, sync, tails
+from . import (
+    dp4a,
+    fold,
+    grid,
+    guard,
+    hoist,
+    lift,
+    occupy,
+    order,
+    pack,
+    pipeline,
+    place,
+    spill,
+    split,
+    stage,
+    sync,
+    tails,
+)
 from .options import Options
 
 
@@ -30,6 +47,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass("guard", "folded", "guarded", guard.run),
     Pass("tails", "guarded", "guarded", tails.run),
     Pass("order", "guarded", "guarded", order.run),
+    Pass("spill", "guarded", "guarded", spill.run),
     Pass("place", "guarded", "placed", place.run),
     Pass("split", "placed", "placed", split.run),
     Pass("stage", "placed", "staged", stage.run),

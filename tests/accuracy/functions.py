@@ -40,6 +40,12 @@ def _waves(want: Array, x: Array) -> Array:
     return np.where(size <= TWO_PI, 2.0**-20, np.where(size <= HUNDRED_PI, 2.0**-14, np.inf))
 
 
+def _power(want: Array, x: Array, y: Array) -> Array:
+    """The error of the logarithm is multiplied by y in the exponent: of the result it is a factor."""
+    exponent = np.abs(y) * np.maximum(1, np.abs(np.log2(np.abs(x)))) * 2.0**-22
+    return ((1 + 2.0**-22) * np.exp2(exponent) - 1) * np.abs(want)
+
+
 DEFAULT: dict[str, tuple[str, Callable[..., Array]]] = {
     "exp": (r"(1 + \|x\|) 2^-22 relative", lambda want, x: (1 + np.abs(x)) * 2.0**-22 * want),
     "exp2": (r"2^-22 relative", lambda want, x: 2.0**-22 * want),
@@ -50,8 +56,8 @@ DEFAULT: dict[str, tuple[str, Callable[..., Array]]] = {
     "cos": (r"2^-20 for \|x\| <= 2 pi, 2^-14 to 100 pi", _waves),
     "rsqrt": (r"2^-22 relative", lambda want, x: 2.0**-22 * want),
     "pow": (
-        r"(1 + \|y\| max(1, \|log2 x\|)) 2^-22 relative",
-        lambda want, x, y: (1 + np.abs(y) * np.maximum(1, np.abs(np.log2(np.abs(x))))) * 2.0**-22 * np.abs(want),
+        r"2^-22 relative, and a factor of 2^(\|y\| max(1, \|log2 x\|) 2^-22)",
+        _power,
     ),
 }
 """Of f32: the words of the specification and the bound itself, beside which a subnormal result may be rounded."""

@@ -16,7 +16,7 @@ HEAD = """\
 @persistent
 kernel k(A: tensor<f32>[M, N], V: tensor<f32>[N], H: tensor<f16>[M, N], B: tensor<bf16>[M, N], I: tensor<i32>[N],
          L: tensor<i64>[N], Q: tensor<i8>[M, N], W: tensor<u8>[N], S: tensor<f32>[30, 64], F: tensor<bool>[N],
-         bar: tensor<i32>[2], n: i32, x: f32, h: f16, d: f64, l: i64, p: bool) {
+         bar: tensor<i32>[2], Q4: tensor<f32>[M, 4, N, 64], n: i32, x: f32, h: f16, d: f64, l: i64, p: bool) {
 """
 
 

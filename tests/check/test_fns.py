@@ -17,6 +17,22 @@ TYPES = [
     ("fn f(t: tile<f32>[R, C]) -> tile<f32>[C, R] { return transpose(t) }", "f(H[0 :+ 4, 0 :+ 8])", "tile<f32>[8, 4]"),
     ("fn f(t: tile<f32>[R, C]) -> tile<f32>[R, 1] { return rowsum(t) }", "f(A[n, 0 :+ 8])", "tile<f32>[1, 1]"),
     ("fn f(t: tile<f32>[R, C]) -> tile<f32>[R, C * 2] { return 0.0 }", "f(A[n, 0 :+ 8])", "tile<f32>[1, 16]"),
+    (
+        "fn f(t: tile<f32>[R, C]) -> tile<f32>[R, C] { return t * f32(C) }",
+        "f(Q4[0, 0 :+ 4, n, 0 :+ 8])",
+        "tile<f32>[4, 8]",
+    ),
+    (
+        "fn f(t: tile<f32>[R, C]) -> tile<f32>[C, R] { return transpose(t) }",
+        "f(Q4[0, n, 0 :+ 4, 8 :+ 1])",
+        "tile<f32>[1, 4]",
+    ),
+    (
+        "fn f(t: tile<i32>[R, C]) -> tile<i32>[C, R] { return transpose(t) }",
+        "f(iota(1) + i32(A[0 :+ 4, 0 :+ 8]))",
+        "tile<i32>[8, 4]",
+    ),
+    ("fn f(t: tile<f32>[B, R, C]) { return C }", "f(A[n, 0 :+ 8])", "index"),
     ("fn f(X: tensor<f32>[J]) { return J }", "f(V)", "index"),
     ("fn f(X: tensor<f32>[J, K]) { var t: tile<f32>[K, 4] = 0.0\nreturn t }", "f(S)", "tile<f32>[64, 4]"),
     ("fn f(X) { return X[0] }", "f(V)", "f32"),
@@ -44,6 +60,7 @@ REFUSED = [
     ("fn f(t: tile<f32>[R]) { t[0] = 1.0 }", "f(V[0 :+ 4])", "PH206"),
     ("fn f(y) { return T }", "V[0] = f(x)", "PH201"),  # kernel constants are passed
     ("fn f(y) { break }", "for i in range(0, 4) { f(x) }", "PH260"),
+    ("fn f(t: tile<f32>[R, C]) { }", "let t = f(Q4[0, 0 :+ 4, 0 :+ 4, 0 :+ 8])", "PH247"),
     ("fn f(X: tensor<f32>[K]) { }", "f(H)", "PH247"),
     ("fn f(X: tensor<f32>[K]) { }", "f(V[0 :+ 4])", "PH242"),
     ("fn f(y: f32) { }", "f(V)", "PH203"),

@@ -14,12 +14,13 @@ import numpy as np
 
 from phobos.interp import machine, shared
 from phobos.interp.machine import Machine
-from phobos.ir.core import Op
+from phobos.ir.core import Op, Value
 from phobos.ir.cta_ops import Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from phobos.ir.kernel import Kernel
+from phobos.ir.shape_ops import Gather
 from phobos.ir.thread_ops import Barrier, LoadRun, StoreRun
 from phobos.ir.tile_ops import Load, LoadPoint, Store, StorePoint
-from phobos.ir.types import Buffer, Vec
+from phobos.ir.types import Buffer, Scalar, Tile, Vec
 from phobos.layout.base import RegisterLayout
 
 Ints = np.ndarray[Any, Any]
@@ -50,6 +51,7 @@ class Threads:
         for r in range(layout.registers):
             at = [b + o for b, o in zip(base, layout.register_offset(r), strict=True)]
             kept = np.logical_and.reduce([(c < s) for c, s in zip(at, layout.shape, strict=True)])
+            threads: Ints
             threads, coords = tid[kept], tuple(c[kept] for c in at)
             if owner and len(threads):
                 _, first = np.unique(np.ravel_multi_index(coords, layout.shape), return_index=True)
@@ -134,16 +136,43 @@ def _tensor_places(m: Machine, op: Any, coords: Sequence[Ints]) -> tuple[Ints, I
         if guard in ("lo", "both"):
             kept &= here >= 0
         at += here * stride
-    return at + array.__array_interface__["data"][0], kept
+    return np.asarray(at + array.__array_interface__["data"][0]), kept
 
 
-def _global(m: Machine, op: Load | Store) -> None:
+def _size(op: Load | Store | LoadPoint | StorePoint | LoadRun | StoreRun | Gather) -> int:
+    """The bytes of an element that are followed: of a buffer all, since buffers of two types may share bytes."""
+    t = op.tensor.type
+    return t.elem.size_bytes if isinstance(t, Buffer) else 1
+
+
+def _blocked(value: Value) -> tuple[RegisterLayout, Scalar]:
+    """The layout and the element type of a tile."""
+    t = value.type
+    assert isinstance(t, Tile)
+    assert isinstance(t.layout, RegisterLayout)
+    return t.layout, t.elem
+
+
+def _tile(m: Machine, op: Load | Store) -> None:
     threads = _threads(m)
     stores = isinstance(op, Store)
-    layout = (op.value if isinstance(op, Store) else op.out).type.layout  # type: ignore[union-attr]
+    layout, _ = _blocked(op.value if isinstance(op, Store) else op.out)
     for who, coords in threads.pairs(layout, stores):
         where, kept = _tensor_places(m, op, coords)
-        threads.touch(op, stores, who[kept], where[kept])
+        _each_byte(op, threads, stores, who[kept], where[kept], _size(op))
+
+
+def _gather(m: Machine, op: Gather) -> None:
+    """Each thread reads at the indices of the elements that it holds."""
+    threads = _threads(m)
+    layout, _ = _blocked(op.out)
+    array = m.arrays[op.tensor]
+    for who, coords in threads.pairs(layout, False):
+        where = np.full(who.shape, array.__array_interface__["data"][0], np.int64)
+        for index, stride in zip(op.indices, array.strides, strict=True):
+            at = np.asarray(m[index])
+            where += (at[coords] if isinstance(index.type, Tile) else at).astype(np.int64) * stride
+        _each_byte(op, threads, False, who, where, _size(op))
 
 
 def _points(m: Machine, op: LoadPoint | StorePoint | LoadRun | StoreRun) -> None:
@@ -159,21 +188,27 @@ def _points(m: Machine, op: LoadPoint | StorePoint | LoadRun | StoreRun) -> None
         who = who[first]
     array = m.arrays[op.tensor]
     run = (op.out if isinstance(op, LoadPoint | LoadRun) else op.value).type
-    where = np.full((len(who), run.n if isinstance(run, Vec) else 1), array.__array_interface__["data"][0], np.int64)
+    where: Ints = np.full(
+        (len(who), run.n if isinstance(run, Vec) else 1), array.__array_interface__["data"][0], np.int64
+    )
     for axis, (offset, stride) in enumerate(zip(op.offsets, array.strides, strict=True)):
         where += np.broadcast_to(m[offset], (threads.threads,))[who, None].astype(np.int64) * stride
         if isinstance(op, LoadRun | StoreRun) and axis == op.axis:
             where += np.arange(where.shape[1]) * stride
-    who, where = np.repeat(who, where.shape[1]), where.reshape(-1)
+    who, where = np.repeat(who, where.shape[1]), np.reshape(where, -1)
     if writes and len(np.unique(where)) < len(where):
         raise RaceError(f"{op.span}: {op.name}: two threads write one element at once")
-    threads.touch(op, writes, who, where)
+    _each_byte(op, threads, writes, who, where, _size(op))
 
 
-def _buffer_places(m: Machine, op: Any, buffer: Any, slot: Any, coords: Sequence[Ints]) -> Ints:
+def _buffer_places(m: Machine, op: Any, buffer: Any, slot: Any, coords: Sequence[Ints], shape: tuple[int, ...]) -> Ints:
+    """The addresses of the elements of a tile of a shape."""
     bytes_, t = shared._slot(m, op, buffer, slot)
     assert isinstance(t, Buffer)
-    return np.asarray(t.layout.offset(tuple(coords))) * t.elem.size_bytes + bytes_.__array_interface__["data"][0]
+    if shape != t.shape:  # the same elements, row by row
+        coords = np.unravel_index(np.ravel_multi_index(tuple(coords), shape), t.shape)
+    at = np.asarray(t.layout.offset(tuple(coords))) * t.elem.size_bytes
+    return np.asarray(at + bytes_.__array_interface__["data"][0])
 
 
 def _each_byte(op: Op, threads: Threads, writes: bool, who: Ints, where: Ints, size: int) -> None:
@@ -184,10 +219,10 @@ def _each_byte(op: Op, threads: Threads, writes: bool, who: Ints, where: Ints, s
 def _shared(m: Machine, op: Write | Read) -> None:
     threads = _threads(m)
     writes = isinstance(op, Write)
-    t = (op.value if isinstance(op, Write) else op.out).type
-    for who, coords in threads.pairs(t.layout, writes):  # type: ignore[union-attr]
-        where = _buffer_places(m, op, op.buffer, op.slot, coords)
-        _each_byte(op, threads, writes, who, where, t.elem.size_bytes)  # type: ignore[union-attr]
+    layout, elem = _blocked(op.value if isinstance(op, Write) else op.out)
+    for who, coords in threads.pairs(layout, writes):
+        where = _buffer_places(m, op, op.buffer, op.slot, coords, layout.shape)
+        _each_byte(op, threads, writes, who, where, elem.size_bytes)
 
 
 def _copy(m: Machine, op: CopyAsync) -> None:
@@ -197,14 +232,14 @@ def _copy(m: Machine, op: CopyAsync) -> None:
     for who, coords in threads.pairs(op.layout, True):
         where, kept = _tensor_places(m, op, coords)
         threads.fly(op, False, who[kept], where[kept])
-        places = _buffer_places(m, op, op.buffer, op.slot, coords)
+        places = _buffer_places(m, op, op.buffer, op.slot, coords, op.layout.shape)
         for byte in range(t.elem.size_bytes):
             threads.fly(op, True, who, places + byte)
 
 
 def _dot(m: Machine, op: DotFma) -> None:
     threads = _threads(m)
-    layout = op.acc.type.layout  # type: ignore[union-attr]
+    layout, _ = _blocked(op.acc)
     rows: dict[int, set[int]] = {}
     columns: dict[int, set[int]] = {}
     for who, (i, j) in threads.pairs(layout, False):
@@ -220,7 +255,7 @@ def _dot(m: Machine, op: DotFma) -> None:
         k = np.arange(t.shape[1 - free])
         for at, readers in need.items():
             line = np.full(k.shape, at)
-            where = _buffer_places(m, op, buffer, slot, (line, k) if free == 0 else (k, line))
+            where = _buffer_places(m, op, buffer, slot, (line, k) if free == 0 else (k, line), t.shape)
             for reader in _two(readers):
                 for byte in range(t.elem.size_bytes):
                     threads.touch(op, False, np.full(k.shape, reader), where + byte)
@@ -233,8 +268,9 @@ def _two(readers: Iterable[int]) -> list[int]:
 
 
 HOOKS: dict[type[Op], Any] = {
-    Load: _global,
-    Store: _global,
+    Load: _tile,
+    Store: _tile,
+    Gather: _gather,
     LoadPoint: _points,
     StorePoint: _points,
     LoadRun: _points,

@@ -24,9 +24,11 @@ Meaning = Callable[["Cta"], Any]
 FLOATS = ("f16", "bf16", "f32", "f64")
 INTS = ("i8", "u8", "i32", "i64")
 BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+SUMS = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32", "u8": "i32", "i32": "i32", "i64": "i64"}
+"""What the elements of each type are summed in."""
 LIMITS = {"i8": (-128, 127), "u8": (0, 255), "i32": (-(2**31), 2**31 - 1), "i64": (-(2**63), 2**63 - 1)}
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 20, 24, 31, 32, 36, 40, 48, 50, 64, 65, 80, 96, 100)
-SIZES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 16, 16, 24, 32, 32, 32, 48, 64, 64, 80, 96)
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 16, 16, 20, 24, 32, 32, 32, 33, 48, 64, 64, 80, 96)
 DEPTHS = (1, 2, 3, 4, 4, 5, 8, 8, 16, 16, 17, 24, 32)
 MOST = 4096
 """Elements of a tile."""
@@ -115,9 +117,14 @@ class Scope:
     counters: list[str] = field(default_factory=list)
     typed: set[str] = field(default_factory=set)
     """Tiles whose declaration says the shape; that of others may have unit axes more in front."""
+    kind: str = ""
+    """The statement whose block this is, and the names from outside that it may assign."""
+    outer: frozenset[str] = frozenset()
 
-    def inner(self) -> Scope:
-        return Scope(dict(self.tiles), dict(self.mutable), dict(self.loops), list(self.counters), set(self.typed))
+    def inner(self, kind: str) -> Scope:
+        names = frozenset(self.mutable)
+        mine = dict(self.tiles), dict(self.mutable), dict(self.loops), list(self.counters), set(self.typed)
+        return Scope(*mine, kind, names)
 
 
 class Subscripts:

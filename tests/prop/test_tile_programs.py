@@ -8,260 +8,101 @@ processor have their turn.
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from math import prod
 from typing import Any
 
 import numpy as np
 import pytest
 
-from phobos import passes
-from phobos.codegen import shared_bytes
 from phobos.codegen.isolate import compile_isolated
 from phobos.codegen.link import default_linker
 from phobos.compiler import Unit
-from phobos.diagnostics import CompileError
-from phobos.frontend.lower import lower
-from phobos.interp import numbers
-from phobos.interp import run as interpret
-from phobos.ir.kernel import Fact, Kernel
+from phobos.ir.cta_ops import Sync
 from phobos.ir.tile_ops import Convert
-from phobos.ir.types import SCALARS
-from phobos.sim import Finding, SimFault, simulate
 from phobos.source import Source
 from phobos.target import target
 from tests.codegen import cpu
 from tests.codegen.test_kernels_on_cpu import SCALARS as CTYPES
 from tests.prop import ownership
+from tests.prop.cases import Case, SkipError, made, reference, simulates, told
 from tests.prop.productions import LEAST
-from tests.prop.subscripts import FLOATS, Array
-from tests.prop.tile_programs import Program, make
+from tests.prop.subscripts import Array
+from tests.prop.tile_programs import make
 
 CHIPS = ("sm_80", "sm_75")
 SIMULATED = ("sm_80", "sm_75", "sm_90")
-STORED: dict[str, Any] = {
-    "i8": np.int8,
-    "u8": np.uint8,
-    "i32": np.int32,
-    "i64": np.int64,
-    "f32": np.float32,
-    "f64": np.float64,
-    "bool": np.uint8,
-}
 ANY_CHIP = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120")
-LIMITS = ("PH402", "PH501", "PH502")
-"""Errors that a right program may get: nothing to pipeline, too much shared memory, too few threads."""
 SAME_ON_ALL = ("built", "folded", "guarded", "placed")
 MOST_THREADS = 400
 """Of a launch on this machine's processor, in all."""
 
 
-class Case:
-    """A program with its arguments as they are stored, its grid and the facts denied to it."""
-
-    def __init__(self, seed: int, host: bool = False) -> None:
-        rng = random.Random(seed)
-        self.seed = seed
-        self.program: Program = make(seed, host)
-        self.unit = Unit(Source(f"seed{seed}.ph", self.program.text))
-        self.arrays = {name: _stored(a, self.program.elems[name]) for name, a in self.program.arrays.items()}
-        dims = self.program.dims
-        denied = {Fact("multiple_of_4", d) for d, n in dims.items() if n % 4}
-        for kind in ("no_alias", "aligned_16"):
-            if rng.random() < 0.15:
-                denied |= {Fact(kind, name) for name in self.arrays}
-        known = self.forms("sm_80", 32, frozenset(), stop_after="facts")["built"]
-        grid = []
-        for name, axis, given in zip("xyz", known.grid, self.program.grid, strict=True):
-            extent = axis.extent if isinstance(axis.extent, int) else dims[axis.extent]
-            inferred = min(-(-extent // axis.tile), 5)
-            # More blocks than inferred are refused where @aligned relies on it, else they deny the fact.
-            keep = rng.random() < 0.7 or (bool(known.attributes.aligned) and given > inferred)
-            grid.append(given if axis.unknown or not keep else inferred)
-            if not axis.unknown and grid[-1] > inferred:
-                denied.add(Fact("grid", name))
-        self.grid: tuple[int, int, int] = (grid[0], grid[1], grid[2])
-        self.denied = frozenset(denied)
-
-    def forms(self, chip: str, bits: int, denied: frozenset[Fact], stop_after: str = "") -> dict[str, Kernel]:
-        """The kernel in each form, the last of a name."""
-        typed, _, _ = self.unit._check("fuzz", {})
-        found: dict[str, Kernel] = {}
-        options = passes.Options(target=target(chip), index_bits=bits, verify=True)
-        last = passes.run(lower(typed, denied), options, observer=found.__setitem__, stop_after=stop_after)
-        return {**found, last.form: last}
-
-    def within_limits(self, chip: str, bits: int) -> dict[str, Kernel] | None:
-        """The forms, without the denied facts; None for one of the errors that a right program may get."""
-        try:
-            return self.forms(chip, bits, self.denied)
-        except CompileError as error:
-            if error.diagnostics[0].code in LIMITS:
-                return None
-            raise
-
-    def ran(self, kernel: Kernel, bits: int) -> dict[str, Array]:
-        arrays = {name: a.copy() for name, a in self.arrays.items()}
-        interpret(kernel, arrays, self.program.scalars, self.grid, bits)
-        return arrays
-
-    def differing(self, got: dict[str, Array], want: dict[str, Array]) -> list[str]:
-        return [name for name in want if not _same(got[name], want[name], self.program.elems[name])]
-
-
-def _stored(a: Array, elem: str) -> Array:
-    kind = SCALARS[elem]
-    if kind.is_float:
-        return np.asarray(numbers.to_stored(numbers.from_f64(a.astype(np.float64), kind), kind))
-    return a.astype(numbers.stored(kind))
-
-
-def _held(a: Array, elem: str) -> Array:
-    return np.asarray(numbers.to_held(a, SCALARS[elem]))
-
-
-def _same(got: Array, want: Array, elem: str) -> bool:
-    a, b = _held(got, elem), _held(want, elem)
-    return bool(np.array_equal(a, b, equal_nan=elem in FLOATS))
-
-
-@contextmanager
-def told(case: Case) -> Iterator[None]:
-    """Print the program of a case that fails."""
-    try:
-        yield
-    except BaseException:
-        print(f"seed {case.seed}, grid {case.grid}, {case.program.dims}, {case.program.scalars}")
-        print(f"denied: {', '.join(sorted(map(str, case.denied)))}\n{case.program.text}")
-        raise
-
-
-def made(seed: int, host: bool = False) -> Case | None:
-    """The case of a seed; None for a program with a loop that is too long or a `fn` that returns two types."""
-    try:
-        return Case(seed, host)
-    except CompileError as error:
-        if error.diagnostics[0].code != "PH246":
-            raise
-        return None
-
-
-def reference(case: Case) -> dict[str, Array] | None:
-    """What the tensors hold afterwards, by form built, which must agree with NumPy where numbers were exact."""
-    try:
-        want, exact = case.program.expected(case.grid)
-    except OverflowError:
-        return None
-    base = case.ran(case.forms("sm_80", 32, frozenset(), stop_after="facts")["built"], 32)
-    for name in want if exact else ():
-        found = _held(base[name], case.program.elems[name]).astype(want[name].dtype)
-        assert np.array_equal(found, want[name]), f"form built is not NumPy's {name}"
-    return base
-
-
 def agrees(seed: int, cubin: bool = False) -> bool:
     """Compare all forms of a program; False where there is nothing to compare."""
-    case = made(seed)
-    if case is None:
+    try:
+        case = made(seed)
+        with told(case):
+            _agree(case, reference(case), cubin)
+    except SkipError:
         return False
-    with told(case):
-        base = reference(case)
-        if base is None:
-            return False
-        for chip in CHIPS:
-            for bits in (32, 64):
-                found = case.within_limits(chip, bits)
-                if found is None:
-                    return False
-                for form, kernel in found.items():
-                    if chip == CHIPS[0] or form not in SAME_ON_ALL:
-                        assert case.differing(case.ran(kernel, bits), base) == [], f"{chip}, {bits} bits, form {form}"
-                synced = found["synced"]
-                if bits == 32 and synced.threads <= 256:
-                    ownership.run(
-                        synced, {n: a.copy() for n, a in case.arrays.items()}, case.program.scalars, case.grid
-                    )
-        any_chip = target(ANY_CHIP[seed % len(ANY_CHIP)])
-        found = case.within_limits(any_chip.name, 32)
-        if found is not None:
-            _, ptx = compile_isolated(found["synced"], any_chip, 32, case.unit.source)
-            if cubin:
-                default_linker().link(ptx.ptx, any_chip, "fuzz")
     return True
+
+
+def _agree(case: Case, base: dict[str, Array], cubin: bool) -> None:
+    for chip in CHIPS:
+        for bits in (32, 64):
+            found = case.within_limits(chip, bits)
+            for form, kernel in found.items():
+                if chip == CHIPS[0] or form not in SAME_ON_ALL:
+                    assert case.differing(case.ran(kernel, bits), base) == [], f"{chip}, {bits} bits, form {form}"
+            synced = found["synced"]
+            if bits == 32 and synced.threads <= 256:
+                ownership.run(synced, {n: a.copy() for n, a in case.arrays.items()}, case.program.scalars, case.grid)
+    any_chip = target(ANY_CHIP[case.seed % len(ANY_CHIP)])
+    with suppress(SkipError):
+        found = case.within_limits(any_chip.name, 32)
+        _, ptx = compile_isolated(found["synced"], any_chip, 32, case.unit.source)
+        if cubin:
+            default_linker().link(ptx.ptx, any_chip, "fuzz")
 
 
 def runs_here(seed: int) -> bool:
     """Compare this machine's processor with the interpreter; False where there is nothing to compare."""
-    case = made(seed, host=True)
-    if case is None:
+    try:
+        case = made(seed, host=True)
+        with told(case):
+            base = reference(case)
+            for chip, bits in (("sm_80", 32), ("sm_75", 64)):
+                _run_here(case, base, chip, bits)
+    except SkipError:
         return False
-    with told(case):
-        base = reference(case)
-        for chip, bits in (("sm_80", 32), ("sm_75", 64)):
-            if base is None:
-                return False
-            found = case.within_limits(chip, bits)
-            if found is None:
-                return False
-            kernel = found["synced"]
-            if prod(case.grid) * kernel.threads > MOST_THREADS or any(isinstance(op, Convert) for op in kernel.walk()):
-                return False  # too long, or lanes that exchange registers
-            scalars = tuple(CTYPES[str(v.type)](case.program.scalars[v.name]) for v in kernel.scalars)
-            dims = [case.program.dims[d.name] for d in kernel.dims]
-            given: list[Any] = [case.arrays[t.name] for t in kernel.tensors]
-            left = cpu.run(kernel, case.grid, given, dims, scalars, bits, chip)
-            got = {t.name: a for t, a in zip(kernel.tensors, left, strict=True)}
-            assert case.differing(got, {n: base[n] for n in got}) == [], f"{chip}, {bits} bits, on the processor"
     return True
 
 
-def simulates(seed: int) -> bool:
-    """Compare the simulator, all checks on, with the interpreter; False where there is nothing to compare.
+def _run_here(case: Case, base: dict[str, Array], chip: str, bits: int) -> None:
+    kernel = case.within_limits(chip, bits)["synced"]
+    if prod(case.grid) * kernel.threads > MOST_THREADS or any(isinstance(op, Convert) for op in kernel.walk()):
+        raise SkipError("too long, or lanes that exchange registers")
+    scalars = tuple(CTYPES[str(v.type)](case.program.scalars[v.name]) for v in kernel.scalars)
+    dims = [case.program.dims[d.name] for d in kernel.dims]
+    given: list[Any] = [case.arrays[t.name] for t in kernel.tensors]
+    left = cpu.run(kernel, case.grid, given, dims, scalars, bits, chip)
+    got = {t.name: a for t, a in zip(kernel.tensors, left, strict=True)}
+    assert case.differing(got, {n: base[n] for n in got}) == [], f"{chip}, {bits} bits, on the processor"
 
-    The chip and the index width go by the seed. The PTX comes from the long-lived child. A program whose blocks race
-    with each other, which is the program's own doing, is compared on its first block alone.
-    """
-    case = made(seed)
-    if case is None:
+
+def simulated(seed: int) -> bool:
+    """Compare the simulator with the interpreter on one chip and index width, by the seed."""
+    chip, bits = SIMULATED[seed % len(SIMULATED)], (32, 64)[seed // len(SIMULATED) % 2]
+    try:
+        case = made(seed)
+        with told(case):
+            simulates(case, reference(case), chip, bits)
+    except SkipError:
         return False
-    with told(case):
-        base = reference(case)
-        chip, bits = SIMULATED[seed % len(SIMULATED)], (32, 64)[seed // len(SIMULATED) % 2]
-        found = case.within_limits(chip, bits) if base is not None else None
-        if base is None or found is None:
-            return False
-        kernel = found["synced"]
-        _, ptx = compile_isolated(kernel, target(chip), bits, case.unit.source)
-        try:
-            left = _simulated(case, kernel, ptx.ptx, bits)
-        except SimFault as fault:
-            if not _between_blocks(fault.finding):
-                raise
-            case.grid = (1, 1, 1)
-            left, base = _simulated(case, kernel, ptx.ptx, bits), case.ran(kernel, bits)
-        assert case.differing(left, {n: base[n] for n in left}) == [], f"{chip}, {bits} bits, simulated"
     return True
-
-
-def _simulated(case: Case, kernel: Kernel, ptx: str, bits: int) -> dict[str, Array]:
-    left = {t.name: case.arrays[t.name].copy() for t in kernel.tensors}
-    extent = np.int32 if bits == 32 else np.int64
-    args: list[Any] = [*left.values(), *(extent(case.program.dims[d.name]) for d in kernel.dims)]
-    args += [STORED[str(v.type)](case.program.scalars[v.name]) for v in kernel.scalars]
-    total, dynamic = shared_bytes(kernel)
-    simulate(ptx, kernel.name, args, case.grid, (kernel.threads,), total if dynamic else 0, processes=1)
-    return left
-
-
-def _between_blocks(finding: Finding) -> bool:
-    """Whether a finding is a race of two different blocks."""
-    if finding.kind != "race" or finding.block is None:
-        return False
-    here = "block ({}, {}, {})".format(*finding.block)
-    return any("block (" in text and here not in text for text in finding.related)
 
 
 @pytest.mark.parametrize("seed", range(32))
@@ -271,13 +112,13 @@ def test_forms(seed: int) -> None:
 
 @pytest.mark.parametrize("start", range(0, 200, 20))
 def test_simulator(start: int) -> None:
-    assert sum(simulates(seed) for seed in range(start, start + 20)) > 8
+    assert sum(simulated(seed) for seed in range(start, start + 20)) > 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(1000, 2000, 50))
 def test_simulator_at_length(start: int) -> None:
-    assert sum(simulates(seed) for seed in range(start, start + 50)) > 25
+    assert sum(simulated(seed) for seed in range(start, start + 50)) > 25
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -299,9 +140,12 @@ def test_on_the_processor_at_length(start: int) -> None:
 
 def test_the_programs_make_sense() -> None:
     """Enough of the programs are compared: a fuzz of errors alone would test little."""
-    cases = [made(seed) for seed in range(40)]
-    assert sum(case is not None for case in cases) > 30
-    text = "".join(case.program.text for case in cases if case is not None)
+    cases = []
+    for seed in range(40):
+        with suppress(SkipError):
+            cases.append(made(seed))
+    assert len(cases) > 30
+    text = "".join(case.program.text for case in cases)
     for word in ("dot(", "dot_t(", "@pipeline", "@aligned", "while", "for k", "where(", "iota(", "return", "if ", ":+"):
         assert word in text, word
 
@@ -354,3 +198,26 @@ def test_a_race_of_single_threads_is_found(old: str, new: str) -> None:
                 ownership.run(kernel, arrays, {}, (1, 1, 1))
         else:
             ownership.run(kernel, arrays, {}, (1, 1, 1))
+
+
+KEPT = "var t = A[0 :+ 8, 0 :+ 64]\n  "
+IN_SHARED = {
+    "a point": KEPT + "t[0, ctx.thread] = 1.0\n  barrier()\n  A[1, ctx.thread] = t[0, 63 - ctx.thread]",
+    "a run": KEPT + "store(t[ctx.thread / 8, ctx.thread % 8 * 8 :+ 8], 2.0)\n  A[0 :+ 8, 0 :+ 64] = t",
+    "a table": "let t = A[0, 0 :+ 64] * 2.0\n  B[0 :+ 64, 0] = gather(flat(t), P[0 :+ 64] % 64)",
+    "a transpose": "B[0 :+ 64, 0 :+ 8] = transpose(A[0 :+ 8, 0 :+ 64])",
+    "a column sum": "B[0 :+ 1, 0 :+ 8] = colsum(B[0 :+ 64, 0 :+ 8])",
+}
+"""Tiles in shared memory that other threads read than wrote, each with a barrier that must be there."""
+
+
+@pytest.mark.parametrize("body", IN_SHARED.values(), ids=IN_SHARED)
+def test_a_race_in_shared_memory_is_found(body: str) -> None:
+    head = "@launch(64)\nkernel fuzz(A: tensor<f32>[8, 64], B: tensor<f32>[64, 8], P: tensor<u8>[64]) {\n"
+    kernel = Unit(Source("race.ph", f"{head}  {body}\n}}\n")).compile("fuzz", target("sm_80")).kernel
+    shapes = {"A": ((8, 64), np.float32), "B": ((64, 8), np.float32), "P": ((64,), np.uint8)}
+    ownership.run(kernel, {n: np.ones(*s) for n, s in shapes.items()}, {}, (1, 1, 1))
+    last = max(i for i, op in enumerate(kernel.body.ops) if isinstance(op, Sync))
+    without = type(kernel.body)(kernel.body.params, kernel.body.ops[:last] + kernel.body.ops[last + 1 :])
+    with pytest.raises(ownership.RaceError):
+        ownership.run(kernel.replace(body=without), {n: np.ones(*s) for n, s in shapes.items()}, {}, (1, 1, 1))

@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from tests.prop.subscripts import FLOATS, Cta, Made, Meaning, Piece, Scope, convert
-from tests.prop.thread_values import BYTES, COMPARES, SUMS, ExitError, Group, Spot, ThreadValues, Touched, number
+from tests.prop.subscripts import FLOATS, SUMS, Cta, Made, Meaning, Piece, Scope, convert
+from tests.prop.thread_values import BYTES, COMPARES, ExitError, Group, Spot, ThreadValues, Touched, number
 
 
 class Threads(ThreadValues):

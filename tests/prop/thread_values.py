@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from tests.prop.productions import LATER
+from tests.prop.shape_expressions import ShapeExpressions
 from tests.prop.subscripts import Cta, Made, Meaning, Piece, Scope, convert
-from tests.prop.tile_expressions import Expressions
 
 BYTES = {"i8": 1, "u8": 1, "f16": 2, "bf16": 2, "i32": 4, "f32": 4, "i64": 8, "f64": 8}
-SUMS = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32", "u8": "i32", "i32": "i32", "i64": "i64"}
 COMPARES: dict[str, Callable[[Any, Any], Any]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
@@ -109,7 +108,7 @@ def number(n: int) -> Piece:
     return Piece(str(n), lambda c: n)
 
 
-class ThreadValues(Expressions):
+class ThreadValues(ShapeExpressions):
     """Makes places and scalars that differ from thread to thread."""
 
     # ---- where ------------------------------------------------------------------------------------------------------

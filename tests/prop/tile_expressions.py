@@ -93,7 +93,10 @@ class Expressions(Subscripts):
         s = self.full(scope, elem, shape)
         if not self.with_iota and s is not None:
             return s
-        axis = r.randrange(len(shape))
+        long = [a for a, n in enumerate(shape) if n > 1]  # along others the whole expression may be longer
+        if not long:
+            raise LookupError
+        axis = r.choice(long)
         grid = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
         if elem == "i32" and s is not None:
             return Piece(f"({s.text} + iota({axis}))", lambda c: c.rounded(s.do(c) + grid, elem))
@@ -197,7 +200,10 @@ class Expressions(Subscripts):
         """A second operand: a tile that broadcasts to the shape, or a scalar."""
         if self.rng.random() < 0.3:
             return self.scalar(scope, elem)
-        return self.tile(scope, elem, self.smaller(shape), depth)
+        given = self.smaller(shape)
+        if len(shape) == 2 and given != shape:
+            self.note("broadcast: a column" if given == (shape[0], 1) else "broadcast: a row or one element")
+        return self.tile(scope, elem, given, depth)
 
     def dot(self, scope: Scope, elem: str, shape: Shape, depth: int) -> Piece | None:
         r = self.rng
@@ -211,7 +217,7 @@ class Expressions(Subscripts):
             p = self.full(scope, e, shape)
             if p is not None:
                 return Piece(f"dot({p.text}, {p.text})", lambda c: self.product(c, p.do(c), p.do(c), elem))
-        a = self.tile(scope, e, (shape[0], k), r.choice((0, 0, 0, depth - 1)))
+        a = self.tile(scope, e, (shape[0], k), r.choice((0, 0, depth - 1)))
         if r.random() < 0.4:
             b = self.tile(scope, e, (shape[1], k), r.choice((0, 0, 0, depth - 1)))
             return Piece(f"dot_t({a.text}, {b.text})", lambda c: self.product(c, a.do(c), np.asarray(b.do(c)).T, elem))

@@ -23,6 +23,8 @@ from tests.prop.thread_values import ExitError
 
 MOST_TRIPS = 24
 """A loop with more is too long to interpret: OverflowError."""
+LEAVES = {"": ("return",), "while": ("break", "return"), "for": ("break", "continue", "continue", "return")}
+"""How a block may be left, by the innermost loop around it. `continue` in a `while` would skip its counter."""
 
 
 @dataclass
@@ -63,7 +65,7 @@ class Maker(Threads):
             if prod(shape) <= MOST:
                 return shape
 
-    def block(self, scope: Scope, count: int, depth: int, in_loop: bool) -> tuple[list[str], Meaning]:
+    def block(self, scope: Scope, count: int, depth: int, in_loop: str) -> tuple[list[str], Meaning]:
         lines: list[str] = []
         does: list[Meaning] = []
         for _ in range(count):
@@ -82,7 +84,7 @@ class Maker(Threads):
 
         return lines, run
 
-    def statement(self, scope: Scope, depth: int, in_loop: bool) -> tuple[list[str], Meaning]:
+    def statement(self, scope: Scope, depth: int, in_loop: str) -> tuple[list[str], Meaning]:
         r = self.rng
         roll = r.random()
         if depth > 0 and roll < 0.32:
@@ -106,7 +108,7 @@ class Maker(Threads):
     def let(self, scope: Scope) -> tuple[list[str], Meaning]:
         r = self.rng
         elem, shape = r.choice(self.kinds), self.shape(r.choice((1, 2, 2, 2, 3, 4)))
-        value = self.tile(scope, elem, shape, r.choice((0, 1, 2)))
+        value = self.tile(scope, elem, shape, r.choice((0, 1, 2, 2)))
         name = self.name("t")
         var = r.random() < 0.5
         word = "var" if var else "let"
@@ -126,9 +128,11 @@ class Maker(Threads):
         r = self.rng
         name = r.choice(sorted(scope.mutable))
         elem, shape = scope.mutable[name]
+        if name in scope.outer:
+            self.note(f"carried by {scope.kind}")
         op = r.choice(("=", "+=", "+=", "-="))
         if op == "=":
-            value = self.tile(scope, elem, shape, r.choice((0, 1, 2)))
+            value = self.tile(scope, elem, shape, r.choice((0, 1, 2, 2)))
             return [f"{name} = {value.text}"], lambda c: c.values.__setitem__(name, np.broadcast_to(value.do(c), shape))
         may_dot = len(shape) == 2 and elem in ("f32", "f64", "i32") and r.random() < 0.6
         made = self.dot(scope, elem, shape, 1) if may_dot else None
@@ -152,7 +156,7 @@ class Maker(Threads):
                 continue
             op = r.choice(("+=", "+=", "-=", "*=")) if r.random() < 0.2 else "="
             fill = r.random() < 0.08
-            depth = r.choice((0, 1, 2, 3))
+            depth = r.choice((0, 1, 2, 2, 3))
             value = self.scalar(scope, made.elem) if fill else self.tile(scope, made.elem, shape, depth)
             self.note(f"store: rank {rank}", f"slice {op}", *(["fill"] if fill else []))
             if made not in self.tensors:
@@ -271,7 +275,7 @@ class Maker(Threads):
             )
         else:
             stop = Piece(stop.text, stop.do)
-        inner = scope.inner()
+        inner = scope.inner("for")
         inner.loops[v] = step
         if lo.text != "0":
             self.note("loop: lo not 0")
@@ -282,9 +286,11 @@ class Maker(Threads):
         if scope.loops:
             self.note("loop: nested")
         with self.repeated():
-            body, run = self.block(inner, r.randint(1, 3), depth - 1, True)
+            body, run = self.block(inner, r.randint(1, 3), depth - 1, "for")
         by = f", {step}" if step != 1 or r.random() < 0.5 else ""
-        unroll = f"<unroll {r.choice((2, 4))}>" if r.random() < 0.07 else ""
+        unroll = f"<unroll {r.choice((1, 2, 3, 4, 8))}>" if r.random() < 0.15 else ""
+        if unroll:
+            self.note(f"for{unroll}")
         lines = [*head, f"for{unroll} {v} in range({lo.text}, {stop.text}{by}) {{", *("  " + b for b in body), "}"]
 
         def do_loop(c: Cta) -> None:
@@ -308,32 +314,39 @@ class Maker(Threads):
     def while_(self, scope: Scope, depth: int) -> tuple[list[str], Meaning]:
         r = self.rng
         v, count, by = self.name("w"), r.choice((0, 1, 2, 3)), r.choice((1, 4, 16))
-        inner = scope.inner()
+        inner = scope.inner("while")
         inner.counters.append(v)
+        self.note("while")
         with self.repeated():
-            body, run = self.block(inner, r.randint(1, 2), depth - 1, False)
+            body, run = self.block(inner, r.randint(1, 2), depth - 1, "while")
         lines = [f"var {v} = 0", f"while {v} < {count * by} {{", *("  " + b for b in body), f"  {v} += {by}", "}"]
 
         def do(c: Cta) -> None:
             c.values[v] = 0
             while c.values[v] < count * by:
-                run(c)
+                try:
+                    run(c)
+                except ExitError as exit_:
+                    if exit_.how == "break":
+                        break
+                    raise
                 c.values[v] += by
 
         return lines, do
 
-    def if_(self, scope: Scope, depth: int, in_loop: bool) -> tuple[list[str], Meaning]:
+    def if_(self, scope: Scope, depth: int, in_loop: str) -> tuple[list[str], Meaning]:
         r = self.rng
         a, b = self.index(scope, 0), self.index(scope, 0)
         op = r.choice(("<", ">=", "==", "!="))
         test = {"<": np.less, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal}[op]
         with self.repeated():
-            then, run_then = self.block(scope.inner(), r.randint(1, 2), depth - 1, in_loop)
+            then, run_then = self.block(scope.inner("if"), r.randint(1, 2), depth - 1, in_loop)
         with self.repeated():
-            orelse, run_else = self.block(scope.inner(), r.randint(0, 2), depth - 1, in_loop)
+            orelse, run_else = self.block(scope.inner("if"), r.randint(0, 2), depth - 1, in_loop)
         how = ""
-        if r.random() < 0.3:
-            how = r.choice(("break", "continue", "return") if in_loop else ("return",))
+        if r.random() < (0.5 if in_loop else 0.3):
+            how = r.choice(LEAVES[in_loop])
+            self.note(how)
             then = [*then, how]
         lines = [f"if {a.text} {op} {b.text} {{", *("  " + t for t in then)]
         lines += ["} else {", *("  " + t for t in orelse), "}"] if orelse else ["}"]
@@ -353,7 +366,7 @@ class Maker(Threads):
     def program(self) -> Program:
         r = self.rng
         scope = Scope()
-        lines, run = self.block(scope, r.randint(2, 5), 2, False)
+        lines, run = self.block(scope, r.randint(2, 5), 2, "")
         if scope.tiles and r.random() < 0.9:  # let something be seen
             for _ in range(2):
                 try:

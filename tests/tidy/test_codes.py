@@ -39,6 +39,8 @@ NOT_FROM_SOURCE = {
     "PR405": LATER,
     "PR406": LATER,
     "PR407": LATER,
+    "PR408": LATER,
+    "PR409": LATER,
     "PR501": LATER,
     "PR502": LATER,
     "PR503": LATER,
