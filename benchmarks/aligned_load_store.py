@@ -2,6 +2,7 @@
 
 python -m benchmarks.aligned_load_store           # times, written to benchmarks/results/
 python -m benchmarks.aligned_load_store --plot    # the plot from the results, no GPU needed
+python -m benchmarks.aligned_load_store --dry sm_90a    # compile every choice, no GPU needed
 """
 
 from __future__ import annotations
@@ -11,34 +12,38 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import Result, Row, arguments, burst, compare, write
+from benchmarks.tuning import Study, dry, dry_option, label
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 PLOT = ROOT / "docs" / "guide" / "aligned-load-store.svg"
 KERNELS = ("scalar_kernel", "unaligned_kernel", "aligned_kernel")
+COPIES = (
+    ("@aligned, 16384 x 16384", Study("copy2d.ph", "copy2d"), 16384),
+    ("masked, 16380 x 16380", Study("copy2d.ph", "copy2d", without=("@aligned",)), 16380),
+)
 
 
 def main() -> None:
-    from benchmarks.harness import arguments
-
     options = arguments("scalar, unaligned and aligned accesses; masked and aligned copies")
     options.add_argument("--plot", action="store_true", help="draw the plot from the results instead of measuring")
+    dry_option(options)
     args = options.parse_args()
     if args.plot:
         plot(args.out / "aligned_load_store.json")
-        return
-    from benchmarks.harness import write
+    elif args.dry:
+        dry([*(Study("aligned_load_store.ph", name) for name in KERNELS), *(study for _, study, _ in COPIES)], args.dry)
+    else:
+        results = [maps(20, args.rounds), maps(28, args.rounds), copies(args.rounds)]
+        write("aligned_load_store", results, args.out, args.commit)
 
-    write(
-        "aligned_load_store", [maps(20, args.rounds), maps(28, args.rounds), copies(args.rounds)], args.out, args.commit
-    )
 
-
-def maps(log2: int, rounds: int) -> Any:
+def maps(log2: int, rounds: int) -> Result:
     """out = a * 2 + 1 by each kernel; 8 bytes an element."""
     import torch
 
     import phobos
-    from benchmarks.harness import Result, Row, compare
     from phobos.runtime.launch import Prepared
 
     n = 1 << log2
@@ -65,31 +70,32 @@ def maps(log2: int, rounds: int) -> Any:
     return result
 
 
-def copies(rounds: int) -> Any:
-    """copy2d with `@aligned` at 16384 x 16384 and without it at 16380 x 16380, each the best of its choices."""
+def copies(rounds: int) -> Result:
+    """copy2d with `@aligned` at 16384 x 16384 and without it at 16380 x 16380, each the best of its choices; what
+    every choice took in a first burst is noted."""
     import torch
 
-    import phobos
-    from benchmarks.harness import Result, Row, compare
     from phobos.runtime.launch import Prepared
 
-    text = (EXAMPLES / "copy2d.ph").read_text()
-    masked = "\n".join(line for line in text.splitlines() if not line.startswith("@aligned"))
+    result = Result("copy2d, f32", "TB/s")
     contenders: list[tuple[str, Callable[[], Any]]] = []
     sizes: dict[str, int] = {}
     notes: dict[str, str] = {}
-    for name, source, n in (("@aligned, 16384 x 16384", text, 16384), ("masked, 16380 x 16380", masked, 16380)):
-        a, b = torch.randn(n, n, device="cuda"), torch.full((n, n), float("nan"), device="cuda")
-        best = next(t for t in phobos.compile(source).copy2d.tune(a, b).trials if t.timing is not None)
-        prepared = Prepared(best.kernel, (a, b))
-        notes[name] = " ".join(f"{k}={v}" for k, v in best.constants.items())
-        b.fill_(float("nan"))
-        prepared.launch()
-        torch.cuda.synchronize()
-        assert torch.equal(a, b), name
-        contenders.append((name, prepared.launch))
+    for name, study, n in COPIES:
+        a, b = torch.randn(n, n, device="cuda"), torch.empty(n, n, device="cuda")
+        tried = []
+        for handle in study.handles():
+            prepared = Prepared(handle, (a, b))
+            b.fill_(float("nan"))
+            prepared.launch()
+            torch.cuda.synchronize()
+            assert torch.equal(a, b), f"{name}, {label(handle)}"
+            tried.append((burst(prepared.launch), label(handle), prepared.launch))
+        tried.sort(key=lambda each: each[0])
+        result.notes += [f"{name}, {choice}: {ms:.4f} ms" for ms, choice, _ in tried]
+        _, notes[name], launch = tried[0]
+        contenders.append((name, launch))
         sizes[name] = n
-    result = Result("copy2d, f32", "TB/s")
     times = compare(contenders, rounds)
     rates = {name: 8 * sizes[name] ** 2 / ms / 1e9 for name, ms in times.items()}
     first = next(iter(rates.values()))

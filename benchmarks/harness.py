@@ -69,15 +69,15 @@ def burst(launch: Callable[[], Any], launches: int = LAUNCHES) -> float:
         launch()
         mark.record()
     torch.cuda.synchronize()
-    return statistics.median(a.elapsed_time(b) for a, b in itertools.pairwise(marks))
+    return float(statistics.median(a.elapsed_time(b) for a, b in itertools.pairwise(marks)))
 
 
 def compare(contenders: Sequence[tuple[str, Callable[[], Any]]], rounds: int) -> dict[str, float]:
     """Median milliseconds of each contender, bursts alternated."""
     times: dict[str, list[float]] = {name: [] for name, _ in contenders}
     for i in range(rounds):
-        turn = contenders[i % len(contenders) :] + contenders[: i % len(contenders)]
-        for name, launch in turn:
+        first = i % len(contenders)
+        for name, launch in [*contenders[first:], *contenders[:first]]:
             time.sleep(PAUSE_S)
             times[name].append(burst(launch))
     return {name: statistics.median(ts) for name, ts in times.items()}

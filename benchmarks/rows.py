@@ -1,127 +1,138 @@
-"""Row kernels against torch and Triton: softmax and norms in f16 at 8192^2, row sums in f32 at 16384^2; a transpose.
+"""Row kernels against torch and Triton: softmax, RMS norm and layer norm in f16 at 8192^2, row sums in f32 at 16384^2.
 
 python -m benchmarks.rows
+python -m benchmarks.rows --dry sm_90a    # compile every choice, no GPU needed
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-import torch
-import triton
-import triton.language as tl
+from benchmarks.harness import Result, arguments, write
+from benchmarks.tuning import Peer, Problem, Study, dry, dry_option, measure
 
-import phobos
-from benchmarks.harness import Result, Row, arguments, compare, write
-from phobos.runtime.launch import Prepared
-
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-Peer = tuple[str, Callable[[], Any]]
-
-
-@triton.jit
-def triton_softmax(x, y, n, cols: tl.constexpr):  # type: ignore[no-untyped-def]
-    """A row of at most `cols` elements per program, as Triton's tutorial has it."""
-    row = tl.program_id(0)
-    at = tl.arange(0, cols)
-    inside = at < n
-    values = tl.load(x + row * n + at, mask=inside, other=-float("inf")).to(tl.float32)
-    values = tl.exp(values - tl.max(values, 0))
-    tl.store(y + row * n + at, (values / tl.sum(values, 0)).to(tl.float16), mask=inside)
+N, LONG, EPS = 8192, 16384, 1e-5
+SOFTMAX = Study("softmax.ph", "softmax", {"COLS": [N], "ROWS": [1]})
+RMS_NORM = Study("norms.ph", "rms_norm", {"COLS": [N]})
+LAYER_NORM = Study("norms.ph", "layer_norm", {"COLS": [N]})
+ROW_SUM = Study("row_sum.ph", "row_sum")
+HALF = 2e-3
+"""Allowed error of f16 results: rounding to f16 is 5e-4 of the largest element, torch's own steps may round twice."""
 
 
 def main() -> None:
-    args = arguments("row kernels and a transpose").parse_args()
+    options = arguments("softmax, norms and row sums")
+    dry_option(options)
+    args = options.parse_args()
+    if args.dry:
+        dry([SOFTMAX, RMS_NORM, LAYER_NORM, ROW_SUM], args.dry)
+        return
+    import torch
+
     torch.manual_seed(0)
-    results = [softmax(args.rounds), *norms(args.rounds), row_sum(args.rounds), transpose(args.rounds)]
+    results = [kind(args.rounds) for kind in (softmax, rms_norm, layer_norm, row_sum)]
     write("rows", results, args.out, args.commit)
 
 
-def measured(
-    title: str,
-    bytes_: int,
-    peers: Sequence[Peer],
-    kernel: Any,
-    arguments: tuple[Any, ...],
-    out: torch.Tensor,
-    want: torch.Tensor,
-    tolerance: float,
-    rounds: int,
-) -> Result:
-    """The best three of the kernel's choices beside its peers; each is right first."""
-    result = Result(title, "TB/s")
-    contenders = list(peers)
-    facts: dict[str, tuple[float | None, str]] = {name: (None, "") for name, _ in peers}
-    table = kernel.tune(*arguments)
-    for trial in [t for t in table.trials if t.timing is not None][:3]:
-        name = "Phobos " + " ".join(f"{k}={v}" for k, v in trial.constants.items())
-        prepared = Prepared(trial.kernel, arguments)
-        out.fill_(float("nan"))
-        prepared.launch()
-        torch.cuda.synchronize()
-        error = float((out.double() - want.double()).abs().max() / want.double().abs().max())
-        assert error <= tolerance, f"{title}, {name}: {error}"
-        facts[name] = (error, f"{trial.registers} registers, {trial.spill_bytes} bytes spilled")
-        contenders.append((name, prepared.launch))
-    times = compare(contenders, rounds)
-    base = next(iter(times.values()))
-    for name, ms in times.items():
-        result.rows.append(Row(name, ms, bytes_ / ms / 1e9, base / ms, *facts[name]))
-    return result
+def triton_peers() -> Any:
+    """Triton's kernels; without Triton there are no figures to compare with, so that its absence is an error."""
+    from benchmarks import triton_peers
+
+    return triton_peers
+
+
+def copied(other: Any, x: Any) -> None:
+    """The device's copy of the same bytes, which is no result."""
+    other.copy_(x)
 
 
 def softmax(rounds: int) -> Result:
-    n = 8192
-    x = torch.randn(n, n, device="cuda", dtype=torch.float16)
+    import torch
+
+    kernels = triton_peers()
+    x = torch.randn(N, N, device="cuda", dtype=torch.float16)
     y, other = torch.empty_like(x), torch.empty_like(x)
-    peers: list[Peer] = [
-        (f"Triton, {w} warps", lambda w=w: triton_softmax[(n,)](x, other, n, n, num_warps=w)) for w in (8, 16)
+
+    def by_triton(warps: int) -> Any:
+        kernels.softmax[(N,)](x, other, N, N, num_warps=warps)
+        return other
+
+    peers = [
+        Peer("Triton, 8 warps", lambda: by_triton(8)),
+        Peer("Triton, 16 warps", lambda: by_triton(16)),
+        Peer("torch.softmax", lambda: torch.softmax(x, -1)),
+        Peer("device copy", lambda: copied(other, x)),
     ]
-    peers += [("torch.softmax", lambda: torch.softmax(x, -1)), ("device copy", lambda: other.copy_(x))]
-    kernel = phobos.compile(EXAMPLES / "softmax.ph", COLS=n).softmax
-    return measured(
-        f"softmax, f16, {n} x {n}", 4 * n * n, peers, kernel, (x, y), y, x.float().softmax(-1), 2e-3, rounds
-    )
+    want = x.float().softmax(-1)
+    problem = Problem(f"softmax, f16, {N} x {N}", "TB/s", 4 * N * N, (x, y), y, want, HALF)
+    return measure(SOFTMAX, problem, peers, rounds)
 
 
-def norms(rounds: int) -> list[Result]:
-    n, eps = 8192, 1e-5
-    x = torch.randn(n, n, device="cuda", dtype=torch.float16)
-    g, b = (torch.randn(n, device="cuda", dtype=torch.float16) for _ in range(2))
-    y = torch.empty_like(x)
-    module = phobos.compile(EXAMPLES / "norms.ph", COLS=n)
-    rms, layer = torch.nn.functional.rms_norm, torch.nn.functional.layer_norm
-    return [
-        measured(
-            f"RMS norm, f16, {n} x {n}", 4 * n * n, [("torch", lambda: rms(x, (n,), g, eps))],
-            module.rms_norm, (x, g, y, eps), y, rms(x.float(), (n,), g.float(), eps), 2e-3, rounds,
-        ),
-        measured(
-            f"layer norm, f16, {n} x {n}", 4 * n * n, [("torch", lambda: layer(x, (n,), g, b, eps))],
-            module.layer_norm, (x, g, b, y, eps), y, layer(x.float(), (n,), g.float(), b.float(), eps), 2e-3, rounds,
-        ),
-    ]  # fmt: skip
+def rms_norm(rounds: int) -> Result:
+    import torch
+
+    kernels, norm = triton_peers(), torch.nn.functional.rms_norm
+    x = torch.randn(N, N, device="cuda", dtype=torch.float16)
+    g = torch.randn(N, device="cuda", dtype=torch.float16)
+    y, other = torch.empty_like(x), torch.empty_like(x)
+
+    def by_triton(warps: int) -> Any:
+        kernels.rms_norm[(N,)](x, g, other, N, EPS, N, num_warps=warps)
+        return other
+
+    peers = [
+        Peer("torch", lambda: norm(x, (N,), g, EPS)),
+        Peer("Triton, 8 warps", lambda: by_triton(8)),
+        Peer("Triton, 16 warps", lambda: by_triton(16)),
+        Peer("device copy", lambda: copied(other, x)),
+    ]
+    want = norm(x.float(), (N,), g.float(), EPS)
+    problem = Problem(f"RMS norm, f16, {N} x {N}", "TB/s", 4 * N * N, (x, g, y, EPS), y, want, HALF)
+    return measure(RMS_NORM, problem, peers, rounds)
+
+
+def layer_norm(rounds: int) -> Result:
+    import torch
+
+    kernels, norm = triton_peers(), torch.nn.functional.layer_norm
+    x = torch.randn(N, N, device="cuda", dtype=torch.float16)
+    g, b = (torch.randn(N, device="cuda", dtype=torch.float16) for _ in range(2))
+    y, other = torch.empty_like(x), torch.empty_like(x)
+
+    def by_triton(warps: int) -> Any:
+        kernels.layer_norm[(N,)](x, g, b, other, N, EPS, N, num_warps=warps)
+        return other
+
+    peers = [
+        Peer("torch", lambda: norm(x, (N,), g, b, EPS)),
+        Peer("Triton, 8 warps", lambda: by_triton(8)),
+        Peer("Triton, 16 warps", lambda: by_triton(16)),
+        Peer("device copy", lambda: copied(other, x)),
+    ]
+    want = norm(x.float(), (N,), g.float(), b.float(), EPS)
+    problem = Problem(f"layer norm, f16, {N} x {N}", "TB/s", 4 * N * N, (x, g, b, y, EPS), y, want, HALF)
+    return measure(LAYER_NORM, problem, peers, rounds)
 
 
 def row_sum(rounds: int) -> Result:
-    n = 16384
-    x, y = torch.randn(n, n, device="cuda"), torch.empty(n, 1, device="cuda")
-    kernel = phobos.compile(EXAMPLES / "row_sum.ph").row_sum
+    import torch
+
+    kernels = triton_peers()
+    x = torch.randn(LONG, LONG, device="cuda")
+    y, other = (torch.empty(LONG, 1, device="cuda") for _ in range(2))
+
+    def by_triton(cols: int) -> Any:
+        kernels.row_sum[(LONG,)](x, other, LONG, cols, num_warps=8)
+        return other
+
+    peers = [
+        Peer("torch", lambda: x.sum(1)),
+        Peer("Triton, chunks of 4096", lambda: by_triton(4096)),
+        Peer("Triton, chunks of 8192", lambda: by_triton(8192)),
+    ]
     want = x.sum(1, keepdim=True, dtype=torch.float64)
-    return measured(
-        f"row sum, f32, {n} x {n}", 4 * n * n, [("torch", lambda: x.sum(1))], kernel, (x, y), y, want, 1e-5, rounds
-    )
-
-
-def transpose(rounds: int) -> Result:
-    n = 8192
-    x, y = torch.randn(n, n, device="cuda"), torch.empty(n, n, device="cuda")
-    other = torch.empty_like(x)
-    peers: list[Peer] = [("torch", lambda: x.t().contiguous()), ("device copy", lambda: other.copy_(x))]
-    kernel = phobos.compile(EXAMPLES / "transpose.ph").transpose_fp32
-    return measured(f"transpose, f32, {n} x {n}", 8 * n * n, peers, kernel, (x, y), y, x.t(), 0.0, rounds)
+    problem = Problem(f"row sum, f32, {LONG} x {LONG}", "TB/s", 4 * LONG * LONG, (x, y), y, want, 1e-5)
+    return measure(ROW_SUM, problem, peers, rounds)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 // run: layer_norm M=3 N=128 COLS=128 eps=1e-5 seed=2 tol=3e-3
 // run: rms_norm M=5 N=96 COLS=128 eps=1e-5 seed=3 tol=3e-3
 // run: rms_norm M=3 N=128 COLS=128 eps=1e-5 seed=4 tol=3e-3
+// run: rms_norm M=2 N=8192 COLS=8192 THREADS=512 eps=1e-5 seed=5 tol=3e-3
 
 // Layer norm and RMS norm of rows that fit a CTA's registers (N at most COLS): one read of X, one write of Y, f32 between.
 @autotune(COLS in [1024, 8192], THREADS in [256, 128, 512])

@@ -147,10 +147,14 @@ class KernelHandle:
         """
         _runtime("launch").call(self, args, grid, stream, check)
 
-    def tune(self, *args: Any, grid: int | Sequence[int] | None = None) -> Any:
+    def tune(self, *args: Any, grid: int | Sequence[int] | None = None, **constants: int) -> Any:
         """Time every choice of the `@autotune` constants on these arguments, fastest first in the table that it gives;
-        `.best.kernel` is the fastest's handle. The tensors that the kernel writes hold no result afterwards."""
-        return _runtime("tune").tune(self, args, grid)
+        `.best.kernel` is the fastest's handle. The tensors that the kernel writes hold no result afterwards.
+
+        constants: those that keep one value, where others would be fast and wrong for these arguments.
+        """
+        check_names(self._unit, constants, (self.name,))
+        return _runtime("tune").tune(self, args, grid, held=constants)
 
     def simulate(
         self,

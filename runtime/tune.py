@@ -73,13 +73,19 @@ def choices(space: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
         yield dict(zip(space, values, strict=True))
 
 
-def tune(kernel: Tunable, args: tuple[Any, ...], grid: int | Sequence[int] | None = None, bursts: int = 5) -> Table:
-    """Time every choice. The tensors that the kernel writes hold no result afterwards."""
+def tune(
+    kernel: Tunable,
+    args: tuple[Any, ...],
+    grid: int | Sequence[int] | None = None,
+    bursts: int = 5,
+    held: Mapping[str, int] | None = None,
+) -> Table:
+    """Time every choice; a constant in `held` has that value in all. The tensors that the kernel writes hold no result
+    afterwards."""
     if not device.has_gpu():
         raise LaunchError(f"tuning measures on a GPU: {device.why_no_gpu()}")
-    trials = [
-        _try(kernel.configured(**constants), constants, args, grid, bursts) for constants in choices(kernel.choices)
-    ]
+    space = {**kernel.choices, **{name: (value,) for name, value in (held or {}).items()}}
+    trials = [_try(kernel.configured(**constants), constants, args, grid, bursts) for constants in choices(space)]
     return Table(kernel.name, ordered(trials))
 
 

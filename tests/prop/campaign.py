@@ -81,11 +81,12 @@ def _line(error: Exception) -> str:
 def serve(pipe: Connection, targets: tuple[str, ...], gpu: bool) -> None:
     """A child's loop: a seed comes, an outcome goes."""
     os.setsid()  # so that its own children can be ended with it
-    while (seed := pipe.recv()) is not None:
-        found = outcome(seed, targets, gpu)
-        pipe.send(found)
-        if found.fatal:
-            return
+    with suppress(EOFError, BrokenPipeError):  # the parent is gone
+        while (seed := pipe.recv()) is not None:
+            found = outcome(seed, targets, gpu)
+            pipe.send(found)
+            if found.fatal:
+                return
 
 
 class Child:

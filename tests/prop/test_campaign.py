@@ -12,7 +12,7 @@ import pytest
 from phobos.interp import numbers
 from phobos.ir.types import BF16, F32
 from tests.prop import cases, sums
-from tests.prop.campaign import Campaign, Child, Outcome, outcome, run
+from tests.prop.campaign import Campaign, Child, outcome, run
 
 
 def test_programs_are_compared_and_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,6 +102,18 @@ def test_the_fastest_choice_is_first_and_broken_promises_are_skipped(driver: Fak
     assert str(table).splitlines()[-1].startswith("TILE=256: skipped, scale: @aligned")
 
 
+def test_a_constant_may_be_held(driver: FakeDriver, clock: Clock) -> None:
+    def run(params: Any) -> None:
+        clock.now += 1e-3
+
+    driver.kernel = run
+    handle = phobos.compile(SOURCE, target="sm_80").scale
+    table = handle.tune(Interface((128 * 9,), pointer=POINTER), TILE=128)
+    assert [t.constants for t in table.trials] == [{"TILE": 128}]
+    with pytest.raises(phobos.CompileError, match="no kernel declares the constant TILES"):
+        handle.tune(Interface((128,)), TILES=128)
+
+
 def test_when_nothing_runs_the_reasons_are_said(driver: FakeDriver, clock: Clock) -> None:
     handle = phobos.compile(SOURCE, target="sm_80").scale
     with pytest.raises(LaunchError, match=r"no choice of constants runs on these arguments\n  TILE=64: skipped"):
