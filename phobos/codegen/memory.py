@@ -79,11 +79,14 @@ def store_point(f: Function, op: StorePoint) -> None:
         f.b.store(value, pointer, align=elem.size_bytes)
         return []
 
-    stored_once(f, op.scope, write, "store.point")
+    done_once(f, op.scope, write, "store.point")
 
 
-def stored_once(f: Function, scope: str, write: Callable[[], Sequence[LLVM]], name: str) -> None:
-    """Run `write` in one thread of the CTA, in one of each warp, or in every thread that is here.
+def done_once(
+    f: Function, scope: str, act: Callable[[], Sequence[LLVM]], name: str, otherwise: Sequence[LLVM] = ()
+) -> list[LLVM]:
+    """Run `act` in one thread of the CTA, in one of each warp, or in every thread that is here; it gives what `act`
+    gives there, `otherwise` in other threads.
 
     What a warp does once is one step for all of its lanes: they have read what they read before, and see it behind.
     """
@@ -92,9 +95,10 @@ def stored_once(f: Function, scope: str, write: Callable[[], Sequence[LLVM]], na
         chosen = f.is_first_thread() if scope == "cta" else f.is_first_lane()
     if scope == "warp":
         sync_warp(f)
-    f.guarded(chosen, write, (), name)
+    given = f.guarded(chosen, act, otherwise, name)
     if scope == "warp":
         sync_warp(f)
+    return given
 
 
 def sync_warp(f: Function) -> None:

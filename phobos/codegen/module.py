@@ -17,7 +17,7 @@ from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Wri
 from ..ir.kernel import Kernel
 from ..ir.reduce_ops import Reduce, ReduceArg
 from ..ir.shape_ops import Gather, Scan, Transpose
-from ..ir.thread_ops import Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
+from ..ir.thread_ops import Atomic, Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
 from ..ir.tile_ops import (
     Binary,
     Broadcast,
@@ -45,7 +45,7 @@ from ..ir.tile_ops import (
 from ..ir.types import Scalar
 from ..source import Source
 from ..target import Target
-from . import contraction, control, elementwise, memory, reduction, shape, shared, thread
+from . import atomic, contraction, control, elementwise, memory, reduction, shape, shared, thread
 from .function import Emitter, Function
 from .ptx import TRIPLE
 from .types import GLOBAL, I8, SHARED, VOID, LLVMType, memory_type, pointer
@@ -80,6 +80,7 @@ HANDLERS: Mapping[type[Op], Any] = {
     Element: thread.element_of,
     SumRun: thread.sum_run,
     DotRun: thread.dot_run,
+    Atomic: atomic.atomic,
     Barrier: thread.barrier,
     Require: control.require,
     For: control.for_,

@@ -11,7 +11,7 @@ from ..ir.tile_ops import element, shape_of
 from ..ir.types import U8
 from . import scalar
 from .function import Function
-from .memory import load_access, packed, point, stored_once, unpacked
+from .memory import done_once, load_access, packed, point, unpacked
 from .shared import barrier_all
 from .types import I8, I32, LLVM, constant
 
@@ -49,7 +49,7 @@ def store_run(f: Function, op: StoreRun) -> None:
             f.b.store(value, pointer, align=op.width * elem.size_bytes)
         return []
 
-    stored_once(f, op.scope, write, "store.run")
+    done_once(f, op.scope, write, "store.run")
 
 
 def _pointers(f: Function, op: LoadRun | StoreRun, n: int) -> list[LLVM]:

@@ -1,5 +1,5 @@
 """Accesses of tensors and of tiles in shared memory -> `load`, `store`, `load_point`, `store_point`, `load_run`,
-`store_run`.
+`store_run`, `atomic`.
 
 Guards are provisional: every axis whose span has a constant length starts as "both", with no reason, and the guard
 pass drops what it proves. Two kinds of axis never have a guard, whatever is proved, and say why: `A[s:]`, and a point
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.core import Value
-from ..ir.thread_ops import LoadRun, StoreRun
+from ..ir.thread_ops import Atomic, LoadRun, StoreRun
 from ..ir.tile_ops import Load, LoadPoint, Store, StorePoint
 from ..ir.types import INDEX, Tensor, Tile
 from . import typed as t
@@ -50,6 +50,22 @@ def store_point(state: State, stmt: t.PointStore, value: Value, lower: Lower) ->
     tensor, offsets, extents = _place(state, stmt.base, stmt.subs, lower)
     scope = state.scopes.get(stmt, "cta")
     state.build.emit(StorePoint(tensor=tensor, offsets=offsets, extents=extents, value=value, scope=scope))
+
+
+def atomic(state: State, expr: t.Call, lower: Lower, name: str) -> Value:
+    """`atomic_add(A[i], v)` and the like, in the order in which they are written: the subscripts, then the values."""
+    place: t.Place = expr.args[0]
+    tensor, offsets, extents = _place(state, place.base, place.subs, lower)
+    op = Atomic(
+        kind=expr.name.removeprefix("atomic_"),
+        tensor=tensor,
+        offsets=offsets,
+        extents=extents,
+        values=tuple(lower(value) for value in expr.args[1:]),
+        scope=state.scopes[expr],
+        out=Value(name or "old", expr.type),
+    )
+    return state.build.emit(op).out
 
 
 def load_run(state: State, expr: t.Call, lower: Lower, name: str, align: int) -> Value:

@@ -27,12 +27,12 @@ from ..ir.tile_ops import Broadcast, Compare, Dot, GridSize, Iota, ProgramId, Re
 from ..ir.types import BOOL, I32, INDEX, Tile, Vec
 from . import lower_memory
 from . import typed as t
-from .lower_access import load, load_point, load_run, store_run
+from .lower_access import atomic, load, load_point, load_run, store_run
 from .lower_generate import lifted
 from .lower_shape import lower_shape
 from .lower_state import State
 from .lower_support import REDUCTIONS, SHAPES
-from .walk import reads_memory
+from .walk import ATOMICS, reads_memory
 
 AXES = "xyz"
 Product = tuple[Value, Value]
@@ -89,6 +89,8 @@ def lower_expr(state: State, expr: t.TExpr, name: str = "") -> Value:
                 return load_point(state, expr, _lowering(state), name)
             case t.Call(name="elem"):
                 return load_run(state, expr, _lowering(state), name, state.align)
+            case t.Call(name=called) if called in ATOMICS:
+                return atomic(state, expr, _lowering(state), name)
             case t.Call(name="sum"):
                 return _sum(state, expr, name)
             case t.Call(name=called) if called in REDUCTIONS:

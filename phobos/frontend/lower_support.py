@@ -10,10 +10,11 @@ from ..diagnostics import Sink
 from ..source import Span
 from . import typed as t
 from .lower_generate import NotLiftedError, lifted
-from .walk import expressions, operands, statements
+from .walk import ATOMICS, expressions, operands, statements
 
 NOT_YET: dict[str, str] = {
     "builtin": "the builtin `{name}`",
+    "slice": "`{name}` of a slice",
     "generate": "{name} in the fn of `generate`",
     "attribute": "the attribute `@{name}`",
 }
@@ -22,7 +23,7 @@ NOT_YET: dict[str, str] = {
 ATTRIBUTES = ("tensorcore", "swizzle")
 REDUCTIONS = ("rowsum", "rowmax", "rowmin", "rowargmax", "colsum", "colmax", "colmin")
 SHAPES = ("transpose", "tril", "cumsum", "flat", "gather")
-LOWERED = ("elem", "store", "sum", "barrier", *REDUCTIONS, *SHAPES)
+LOWERED = ("elem", "store", "sum", "barrier", *ATOMICS, *REDUCTIONS, *SHAPES)
 """Builtins that are lowered."""
 Node = t.TExpr | t.TStmt | t.Range
 
@@ -72,6 +73,8 @@ def _unsupported(node: Node) -> tuple[str, str] | None:
             return _not_lifted(node)
         case t.Call(name=name) if name not in LOWERED:
             return "builtin", name
+        case t.Call(name=name, args=args) if name in ATOMICS and any(sub.kind != "point" for sub in args[0].subs):
+            return "slice", name
         case _:
             return None
 

@@ -16,7 +16,7 @@ from ..diagnostics import Label, Sink
 from ..ir.types import Tile
 from ..source import NOWHERE, Span
 from . import typed as t
-from .walk import expressions, statements, tree
+from .walk import ATOMICS, expressions, statements, tree
 
 UNIFORM_LEVEL, WARP_LEVEL, LANE_LEVEL = 0, 1, 2
 SCOPES = ("cta", "warp", "thread")
@@ -25,7 +25,6 @@ BETWEEN = {WARP_LEVEL: "between warps", LANE_LEVEL: "between the lanes of a warp
 PER_CTA = ("barrier", "grid_barrier", "cta_sum", "cta_max", "cta_min", "cta_any", "cta_all")
 PER_WARP = ("lane_sum", "lane_max", "lane_min", "lane_any", "lane_all", "lane_ballot")
 SHUFFLES = ("shuffle", "shuffle_xor", "shuffle_up", "shuffle_down")
-ATOMICS = ("atomic_add", "atomic_max", "atomic_min", "atomic_cas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +323,7 @@ class _Walk:
             elif isinstance(arg, t.TExpr):
                 parts.append(self.value(arg, control))
         worst = most(parts)
-        if e.name in ("elem", "store"):
+        if e.name in ("elem", "store", *ATOMICS):
             self.access(e, worst, control)
         if e.name in PER_CTA:
             self.needs(UNIFORM_LEVEL, control, e.span, f"`{e.name}`", "PH301")

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from . import typed as t
 
-EFFECTS = frozenset(
-    ["store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "barrier", "grid_barrier", "print", "assert"]
-)
+ATOMICS = ("atomic_add", "atomic_max", "atomic_min", "atomic_cas")
+EFFECTS = frozenset(["store", *ATOMICS, "barrier", "grid_barrier", "print", "assert"])
 """Builtins that do more than give a value."""
 
 

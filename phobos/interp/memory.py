@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +124,24 @@ class ThreadAccess:
         """Write the rows, one after another, so that of two that write an element the later thread's stays."""
         flat = tuple(np.ascontiguousarray(at).reshape(-1) for at in self.at)  # NumPy may reorder more than one axis
         self.array[flat] = to_stored(np.ascontiguousarray(rows).reshape(-1), self.elem)
+
+    def change(self, renew: Callable[..., Array], values: Sequence[Array]) -> Array:
+        """Give each thread's element a new value, those of one element one thread after another: what each one found.
+
+        values: for each of the operands of `renew` after the element itself, one for each thread.
+        """
+        places = tuple(at[:, 0] for at in self.at)
+        flat = np.ravel_multi_index(places, self.array.shape)
+        found = np.zeros(len(flat), held(self.elem))
+        left = np.arange(len(flat))
+        while len(left):
+            _, first = np.unique(flat[left], return_index=True)
+            now = left[first]
+            where = tuple(at[now] for at in places)
+            found[now] = to_held(self.array[where], self.elem)
+            self.array[where] = to_stored(renew(found[now], *(v[now] for v in values)), self.elem)
+            left = np.delete(left, first)
+        return found
 
 
 def check_extents(op: Op, tensor: Value, array: np.ndarray[Any, Any], extents: tuple[int, ...]) -> None:

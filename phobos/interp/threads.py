@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..ir.core import Value
-from ..ir.thread_ops import Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
+from ..ir.thread_ops import Atomic, Barrier, DotRun, Element, LoadRun, StoreRun, SumRun, ThreadIndex
 from ..ir.tile_ops import For, If, LoadPoint, Require, StorePoint, While, element, shape_of
 from ..ir.types import Tile, Vec
 from . import elementwise
@@ -24,10 +24,10 @@ from .machine import Machine, Mask, means
 from .memory import InterpError, Ints, ThreadAccess, TrapError, check_extents
 from .numbers import Array, cast, held
 
-THREAD_OPS = (Barrier, DotRun, Element, LoadPoint, LoadRun, StorePoint, StoreRun, SumRun, ThreadIndex)
+THREAD_OPS = (Atomic, Barrier, DotRun, Element, LoadPoint, LoadRun, StorePoint, StoreRun, SumRun, ThreadIndex)
 LANES = 32
 Control = For | If | While
-Points = LoadPoint | StorePoint | LoadRun | StoreRun
+Points = LoadPoint | StorePoint | LoadRun | StoreRun | Atomic
 
 
 def _spread(m: Machine, value: Value, now: Array) -> Array:
@@ -95,10 +95,12 @@ def _require(m: Machine, op: Require) -> Sequence[Array]:
 def _doing(m: Machine, op: Points) -> Ints:
     """The threads that make an access: of active ones that do the same, one does it for all.
 
-    A store of scope "warp" is made by the first active lane. That threads are as much alike as the scope says is
+    A store or an atomic of scope "warp" is made by the first active lane; an atomic is never made for another thread.
+    That threads are as much alike as the scope says is
     checked: passes rely on it.
     """
-    values = (*op.offsets, *((op.value,) if isinstance(op, StorePoint | StoreRun) else ()))
+    given = (op.value,) if isinstance(op, StorePoint | StoreRun) else op.values if isinstance(op, Atomic) else ()
+    values = (*op.offsets, *given)
     differing = [v for v in values if m.varies(v)]
     if op.scope == "cta":
         if m.active is not None:
@@ -106,7 +108,7 @@ def _doing(m: Machine, op: Points) -> Ints:
         if differing:
             raise InterpError(op, f'{differing[0]} differs between threads; the scope of the {op.name} is "cta"')
     active = np.flatnonzero(m.lanes())
-    if not differing:
+    if not differing and not (isinstance(op, Atomic) and op.scope != "cta"):
         return active[:1]
     if op.scope == "thread":
         return active
@@ -123,7 +125,7 @@ def _access(m: Machine, op: Points, threads: Ints) -> ThreadAccess:
         if m.varies(v):
             raise InterpError(op, f"the extent {v} differs between threads")
     check_extents(op, op.tensor, array, m.numbers(op.extents))
-    run = (op.out if isinstance(op, LoadPoint | LoadRun) else op.value).type
+    run = (op.out if isinstance(op, LoadPoint | LoadRun | Atomic) else op.value).type
     length = run.n if isinstance(run, Vec) else 1
     # In int64: past the end of int32 a run's index must not wrap back into the tensor.
     at = [_spread(m, v, m[v])[threads, None].astype(np.int64) for v in op.offsets]
@@ -171,6 +173,33 @@ def _store_point(m: Machine, op: StorePoint) -> Sequence[Array]:
 def _store_run(m: Machine, op: StoreRun) -> Sequence[Array]:
     _store(m, op)
     return ()
+
+
+def _swapped(old: Array, expect: Array, new: Array) -> Array:
+    return np.where(old == expect, new, old)
+
+
+@means(Atomic)
+def _atomic(m: Machine, op: Atomic) -> Sequence[Array]:
+    """In thread order; a warp's lanes all get what the one found that did it."""
+    elem, threads = element(op.out.type), _doing(m, op)
+
+    def renewed(old: Array, v: Array) -> Array:
+        return elementwise.binary(op.kind, old, v, elem)
+
+    values = [_spread(m, v, m[v])[threads] for v in op.values]
+    found = _access(m, op, threads).change(_swapped if op.kind == "cas" else renewed, values)
+    if op.scope == "cta":
+        return (found[0],)
+    m.per_thread = True  # now values may differ
+    out = np.zeros(m.thread_count, found.dtype)
+    if op.scope == "thread":
+        out[threads] = found
+    else:
+        warps = np.zeros(-(-m.thread_count // LANES), found.dtype)
+        warps[threads // LANES] = found
+        out[:] = warps[np.arange(m.thread_count) // LANES]
+    return (out,)
 
 
 # ---- control ----------------------------------------------------------------------------------------------------

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .core import Effect, Op, Value, attribute, op, operand, result
-from .memory import check_run
-from .types import I8, I32, INDEX, U8, Scalar, Vec
+from .memory import check_point, check_run
+from .types import BF16, F16, F32, I8, I32, I64, INDEX, U8, Scalar, Tensor, Vec
 
 THREAD_INDICES = ("thread", "warp", "lane")
+ATOMICS: dict[str, tuple[Scalar, ...]] = {
+    "add": (I32, I64, F32, F16, BF16),
+    "max": (I32, I64, F32, F16, BF16),
+    "min": (I32, I64, F32, F16, BF16),
+    "cas": (I32, I64),
+}
+"""Kinds of `atomic`, and the types of element that each one works on."""
 
 
 @op("thread_index")
@@ -74,6 +81,39 @@ class StoreRun(Op):
 
     def verify(self) -> Iterator[str]:
         yield from check_run(self.tensor, self.offsets, self.extents, self.axis, self.value.type, self.scope)
+
+
+@op("atomic", effects=Effect.READ_GLOBAL | Effect.WRITE_GLOBAL)
+class Atomic(Op):
+    """Change one element in one step that no other atomic comes into, and give what it was before. Unmasked.
+
+    kind: "add", "max" and "min" combine it with `values`, (v), as the `binary` of that name does; "cas" takes (expect,
+    new) and puts `new` where it was `expect`, bit for bit. scope: "cta" once, by the first thread; "warp" once in each
+    warp, whose lanes all have the result; "thread" by each active thread, also where they do the same. From `staged` on
+    only the first thread has the result of scope "cta", and gives it to the others through shared memory.
+    It orders nothing else in memory: that is for `barrier`, as after a `store_point`.
+    """
+
+    kind: str = attribute()
+    tensor: Value = operand()
+    offsets: tuple[Value, ...] = operand()
+    extents: tuple[Value, ...] = operand()
+    values: tuple[Value, ...] = operand()
+    scope: str = attribute(default="cta")
+    out: Value = result()
+
+    def verify(self) -> Iterator[str]:
+        if not isinstance(self.tensor.type, Tensor):
+            yield f"memory is a {self.tensor.type}, not a tensor"
+            return
+        yield from check_point(self.tensor, self.offsets, self.extents, self.out.type, self.scope)
+        if self.kind not in ATOMICS:
+            yield f"unknown kind {self.kind}"
+        elif self.out.type not in ATOMICS[self.kind]:
+            yield f"{self.kind} on {self.out.type}"
+        if len(self.values) != (2 if self.kind == "cas" else 1):
+            yield f"{self.kind} of {len(self.values)} values"
+        yield from (f"{v} is {v.type}, not {self.out.type}" for v in self.values if v.type != self.out.type)
 
 
 @op("element")

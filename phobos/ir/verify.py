@@ -50,7 +50,7 @@ from .kernel import Kernel
 from .occupancy import occupied
 from .printer import print_op, type_text
 from .shape_ops import Gather, Scan, Transpose
-from .thread_ops import LoadRun, StoreRun
+from .thread_ops import Atomic, LoadRun, StoreRun
 from .tile_ops import Convert, Dot, For, If, Load, LoadPoint, Store, StorePoint, While
 from .types import BOOL, INDEX, Buffer, Scalar, Tensor, Tile, Type
 
@@ -94,7 +94,7 @@ class _Verifier:
         self.kernel = kernel
         self.defined: set[Value] = set()
         self.visible: set[Value] = set()
-        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint | StoreRun)}
+        self.written = {op.tensor for op in kernel.walk() if isinstance(op, Store | StorePoint | StoreRun | Atomic)}
 
     def run(self, limit: int | None) -> Iterator[str]:
         k = self.kernel

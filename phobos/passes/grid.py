@@ -10,11 +10,12 @@ from ..diagnostics import Diagnostic, Severity
 from ..ir.core import Op, Value
 from ..ir.kernel import GridAxis, Kernel
 from ..ir.memory import is_shared
-from ..ir.thread_ops import LoadRun, StoreRun
+from ..ir.thread_ops import Atomic, LoadRun, StoreRun
 from ..ir.tile_ops import Load, LoadPoint, ProgramId, Store, StorePoint
 from .affine import AXES, Indices
 from .options import Options
 
+Accesses = Load | Store | LoadPoint | StorePoint | LoadRun | StoreRun | Atomic
 Claim = tuple[int | str, int]
 
 
@@ -25,7 +26,7 @@ def run(kernel: Kernel, options: Options) -> Kernel:
     for op in kernel.walk():
         if isinstance(op, ProgramId):
             used[op.axis] = True
-        if isinstance(op, Load | Store | LoadPoint | StorePoint | LoadRun | StoreRun) and not is_shared(op.tensor):
+        if isinstance(op, Accesses) and not is_shared(op.tensor):
             for offset, extent in zip(op.offsets, op.extents, strict=True):
                 start = indices.span_start(offset) if isinstance(op, Load | Store) and op.limits else offset
                 _claim(indices, op, start, extent, claims)

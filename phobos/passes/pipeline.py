@@ -20,7 +20,7 @@ from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Wait, Write
 from ..ir.kernel import Fact, Kernel
 from ..ir.memory import is_shared
 from ..ir.rewrite import Rewriter, clone_ops, uses
-from ..ir.thread_ops import StoreRun
+from ..ir.thread_ops import Atomic, StoreRun
 from ..ir.tile_ops import Const, For, If, Load, Reshape, Splat, Store, StorePoint, Yield
 from ..ir.types import INDEX, Buffer, Tile, matched_axes
 from ..layout.register import Blocked
@@ -135,7 +135,9 @@ class _Maker:
         found: list[Staged] = []
         why = "no operand of a contraction is loaded in it"
         stores = [
-            o for o in loop.body.walk() if isinstance(o, Store | StorePoint | StoreRun) and not is_shared(o.tensor)
+            o
+            for o in loop.body.walk()
+            if isinstance(o, Store | StorePoint | StoreRun | Atomic) and not is_shared(o.tensor)
         ]
         for op in loop.body.ops:
             if not isinstance(op, Write) or op.buffer not in operands:

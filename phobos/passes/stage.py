@@ -16,9 +16,9 @@ from ..ir.cta_ops import Alloc, DotFma, Read, Write
 from ..ir.kernel import Fact, Kernel, Stated
 from ..ir.memory import is_shared
 from ..ir.reduce_ops import Reduce, ReduceArg, makes_parts
-from ..ir.rewrite import Rewriter
+from ..ir.rewrite import Rewriter, uses
 from ..ir.shape_ops import Gather
-from ..ir.thread_ops import LoadRun, StoreRun
+from ..ir.thread_ops import Atomic, LoadRun, StoreRun
 from ..ir.tile_ops import Convert, Dot, Load, LoadPoint, Reshape, Store, StorePoint, element, shape_of
 from ..ir.types import Buffer, Scalar, Tile
 from ..layout.register import Blocked
@@ -60,8 +60,9 @@ class _Stager:
         self.zero: Value | None = None
         self.remarks: list[Diagnostic] = []
         self.stated: dict[Stated, None] = {}
-        stores = [op for op in kernel.walk() if isinstance(op, Store | StorePoint | StoreRun)]
+        stores = [op for op in kernel.walk() if isinstance(op, Store | StorePoint | StoreRun | Atomic)]
         self.written = {op.tensor for op in stores if not is_shared(op.tensor)}
+        self.read = uses(kernel.body).keys()
 
     def visit(self, op: Op, rewriter: Rewriter) -> Op | tuple[Op, ...] | None:
         if isinstance(op, Dot):
@@ -84,6 +85,9 @@ class _Stager:
             return op.replace(invariant=self._invariant(op.tensor))
         if isinstance(op, StorePoint):
             self._dense(op.tensor)
+        if isinstance(op, Atomic):
+            self._dense(op.tensor)
+            return self._atomic(op)
         return None
 
     # ---- global memory ---------------------------------------------------------------------------------------
@@ -190,6 +194,19 @@ class _Stager:
         along = t.layout.vector[fast]
         b.emit(Write(buffer=buffer, slot=self._slot(), value=value, width=_width(shape[fast], along, size)))
         return buffer, _width(shape[fast], vector, size)
+
+    def _atomic(self, op: Atomic) -> tuple[Op, ...] | None:
+        """What the first thread found goes to the others through one element of shared memory, when anyone asks."""
+        elem = op.out.type
+        if op.scope != "cta" or op.out not in self.read or not isinstance(elem, Scalar):
+            return None
+        buffer = self._buffer(op.out.name, elem, Swizzled((1,), 0), op)
+        b = Builder(op.span)
+        found = b.emit(op.replace(out=op.out.like(name=f"{op.out.name}_first"))).out
+        at, extents = (b.const(0),), (b.const(1),)
+        b.emit(StorePoint(tensor=buffer, offsets=at, extents=extents, value=found))
+        b.emit(LoadPoint(tensor=buffer, offsets=at, extents=extents, out=op.out))
+        return b.take()
 
     def _convert(self, op: Convert) -> tuple[Op, ...]:
         t, to = op.a.type, op.out.type

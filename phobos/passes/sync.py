@@ -6,14 +6,14 @@ it, which clears them all; an op in a region that conflicts with what came befor
 so a barrier stands outside a loop where it can, unless the region needs the same barriers all the same. Async copies
 count as unfinished until their `wait`.
 
-What single threads do (points and runs of scope "warp" or "thread") is ordered against tile and uniform accesses, and
-against each other only by a `barrier` of the kernel's own. Such accesses alone stand under control flow that parts the
-threads, so no `sync` ever does.
+What single threads do (points, runs and atomics of scope "warp" or "thread") is ordered against tile and uniform
+accesses, and against each other only by a `barrier` of the kernel's own. Such accesses alone stand under control flow
+that parts the threads, so no `sync` ever does.
 
 What is known not to conflict: slots of different phase in a multi-buffered loop (a phase falls by one from trip to
-trip), tiles of a tensor whose starts differ by a constant that keeps them apart, points that the first thread writes,
-and accesses to a tensor by which every thread touches its own elements again; the latter leave a `sync` of scope "none"
-that says so.
+trip), tiles of a tensor whose starts differ by a constant that keeps them apart, points that the first thread writes
+or changes, and accesses to a tensor by which every thread touches its own elements again; the latter leave a `sync` of
+scope "none" that says so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, Commit, CopyAsync, DotFma, Read, Sync, Wait, Write
 from ..ir.kernel import Fact, Kernel
 from ..ir.shape_ops import Gather
-from ..ir.thread_ops import Barrier, LoadRun, StoreRun
+from ..ir.thread_ops import Atomic, Barrier, LoadRun, StoreRun
 from ..ir.tile_ops import For, If, Load, LoadPoint, Store, StorePoint, While
 from ..ir.types import Buffer, Tile
 from ..layout.register import Blocked
@@ -305,7 +305,7 @@ def _accesses(op: Op) -> list[Access]:
         return [] if op.invariant else [Access(False, op.tensor, line=line)]
     if isinstance(op, LoadPoint | LoadRun):
         return [] if op.invariant else [Access(False, op.tensor, alone=op.scope != "cta", line=line)]
-    if isinstance(op, StorePoint | StoreRun):
+    if isinstance(op, StorePoint | StoreRun | Atomic):
         once = op.scope == "cta"
         return [Access(True, op.tensor, alone=not once, first=once, line=line)]
     if isinstance(op, CopyAsync):

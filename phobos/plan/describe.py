@@ -14,7 +14,7 @@ from ..ir.core import Block, Op, Value
 from ..ir.cta_ops import Alloc, CopyAsync, DotFma
 from ..ir.cta_ops import Sync as SyncOp
 from ..ir.memory import axes_of, is_shared
-from ..ir.thread_ops import DotRun, LoadRun, StoreRun
+from ..ir.thread_ops import Atomic, DotRun, LoadRun, StoreRun
 from ..ir.tile_ops import Dot, For, Load, LoadPoint, Store, StorePoint, While, element, shape_of
 from ..ir.types import Buffer as BufferType
 from ..ir.types import Tile, Type, Vec
@@ -45,7 +45,7 @@ from .schema import (
     Sync,
 )
 
-Accessing = Load | Store | CopyAsync | LoadPoint | StorePoint | LoadRun | StoreRun
+Accessing = Load | Store | CopyAsync | LoadPoint | StorePoint | LoadRun | StoreRun | Atomic
 POINT, RUN = "a point is the caller's duty", "a thread's own run is the caller's duty"
 
 
@@ -109,7 +109,7 @@ class _Walk:
             case Alloc():
                 self.labels[op.out] = op.label
                 self.buffers.append(_buffer(op))
-            case Load() | Store() | CopyAsync() | LoadPoint() | StorePoint() | LoadRun() | StoreRun():
+            case Load() | Store() | CopyAsync() | LoadPoint() | StorePoint() | LoadRun() | StoreRun() | Atomic():
                 self.accesses.append(self._access(op, loop))
             case For():
                 self.loops.append(self._for(op, loop))
@@ -141,6 +141,8 @@ class _Walk:
             case LoadPoint() | StorePoint():
                 kind = "point load" if isinstance(op, LoadPoint) else "point store"
                 shape, why, elements = (1,) * len(dims), (POINT,) * len(dims), 1
+            case Atomic():
+                kind, shape, why, elements = f"atomic {op.kind}", (1,) * len(dims), (POINT,) * len(dims), 1
             case LoadRun() | StoreRun():
                 kind = "run load" if isinstance(op, LoadRun) else "run store"
                 (elements,) = shape_of(op.out.type if isinstance(op, LoadRun) else op.value.type)

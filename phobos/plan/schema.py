@@ -99,7 +99,8 @@ class Access:
     """An access of a tensor or of a tile in shared memory.
 
     space: "global" or "shared"; tensor: its name, or the buffer's label.
-    kind: "load", "store", "async copy", "point load", "point store", "run load", "run store".
+    kind: "load", "store", "async copy", "point load", "point store", "run load", "run store",
+    "atomic add", "atomic max", "atomic min", "atomic cas".
     width elements of width_bytes at a time, 0 before they are chosen. `threads` threads move `elements` each, 0 while
     that is not known.
     loop: the loops around it, outermost first, each "line" or "line part"; "" outside. buffer: an async copy's goal.

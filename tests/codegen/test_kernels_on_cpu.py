@@ -19,6 +19,7 @@ from phobos.codegen import emit
 from phobos.ir.kernel import Kernel
 from phobos.ir.reduce_ops import Reduce, ReduceArg
 from phobos.ir.shape_ops import Scan
+from phobos.ir.thread_ops import Atomic
 from phobos.ir.tile_ops import Convert
 from phobos.runline import RunLine, expected, judge, launch_grid, load_reference, make_inputs, parse_run_lines
 from phobos.target import target
@@ -62,7 +63,8 @@ def test_kernel(path: Path, line: RunLine, chip: str) -> None:
     grid = launch_grid(made, line, inputs.dims)
     if prod(grid) * made.threads > MOST_THREADS:
         pytest.skip(f"{prod(grid)} blocks of {made.threads} threads take too long here")
-    if any(isinstance(op, Reduce | ReduceArg | Scan | Convert) for op in made.walk()):
+    once_per_warp = any(isinstance(op, Atomic) and op.scope == "warp" for op in made.walk())
+    if once_per_warp or any(isinstance(op, Reduce | ReduceArg | Scan | Convert) for op in made.walk()):
         pytest.skip("lanes exchange registers")
     if needs_a_runtime_library(made, chip):
         pytest.skip("16-bit floats that this processor's back end has no instructions for")

@@ -200,3 +200,35 @@ def test_an_element_of_a_run() -> None:
     out = np.zeros(THREADS, np.float32)
     run(kernel(f"{text}\n{PUT}", XO, MP), {"X": np.arange(99, dtype=np.float32), "O": out}, {}, (1, 1, 1))
     assert np.array_equal(out, T + 2)
+
+
+# ---- atomics ----------------------------------------------------------------------------------------------------
+
+ATOMIC = '%out: i32 = atomic(%O, [%n0], [%P], [%v]) {kind = "KIND", scope = "SCOPE"}'
+
+
+def atomic(scope: str, value: str, kind: str = "add") -> str:
+    return i32("v", value) + "\n" + ATOMIC.replace("KIND", kind).replace("SCOPE", scope)
+
+
+@pytest.mark.parametrize(
+    ("scope", "total"),
+    [("cta", 3), ("warp", 3 * 2), ("thread", 3 * THREADS)],  # threads that do the same all do it
+)
+def test_an_atomic_happens_as_often_as_its_scope_says(scope: str, total: int) -> None:
+    assert outcome(atomic(scope, "n3"))[:2] == [-1 + total, -1]
+
+
+def test_an_atomic_gives_what_was_there() -> None:
+    """In thread order; to all lanes of a warp alike."""
+    five = "%five: i32 = const() {value = 5}\nstore_point(%O, [%n0], [%P], %five)\n"
+    assert outcome(f"{five}{atomic('thread', 'n1')}\n{PUT}") == [5 + t for t in T]
+    assert outcome(f"{five}{atomic('warp', 'warp', 'max')}\n{PUT}") == [5] * THREADS
+
+
+def test_an_atomic_under_a_condition_is_its_active_threads() -> None:
+    assert outcome(under(atomic("thread", "n2")))[0] == -1 + 2 * 8
+    with pytest.raises(InterpError, match=r'atomic of scope "cta" under divergent control flow'):
+        outcome(under(atomic("cta", "n2")))
+    with pytest.raises(InterpError, match=r"differs between the lanes of a warp"):
+        outcome(atomic("warp", "lane"))

@@ -7,7 +7,7 @@
   X[0, 0] = t[1, 2]
   let r = elem(t[ctx.lane, 0 :+ 4])
   store(t[ctx.lane, 0 :+ 4], 1.0)
-  atomic_add(C[0], 1)
+  atomic_add(C[0 :+ 4], 1)
   let i = lane_sum(1)
   let g = generate(under_a_condition, 8, 8, X) + generate(trips, 8, 8)
 }
@@ -23,7 +23,7 @@ fn trips(i, j) {
 // ----
 // error: 2: PH401 not supported yet: the attribute `@tensorcore`
 // error: 2: PH401 not supported yet: the attribute `@swizzle`
-// error: 10: PH401 not supported yet: the builtin `atomic_add`
+// error: 10: PH401 not supported yet: `atomic_add` of a slice
 // error: 11: PH401 not supported yet: the builtin `lane_sum`
 // error: 12: PH401 not supported yet: reading memory under a condition that differs between elements in the fn of `generate`
 // error: 12: PH401 not supported yet: a loop whose trips differ between elements in the fn of `generate`

@@ -29,6 +29,7 @@ LOOPS, BROADCAST, CONTROL = (f"{KERNELS}/{name}.ph" for name in ("loops", "broad
 FLOW, CASTS, MASKS = (f"{KERNELS}/{name}.ph" for name in ("conformance/flow", "casts", "masks"))
 OWN = "tests/mutate/kernels.ph"
 THREADS = f"{KERNELS}/threads/per_thread.ph"
+ATOMICS = f"{KERNELS}/atomics/atomics_by_scope.ph"
 FILLS = f"{KERNELS}/fills/fills.ph"
 SHAPES = f"{KERNELS}/shapes"
 REDUCTIONS = f"{KERNELS}/reductions/reductions.ph"
@@ -168,6 +169,9 @@ def _cases() -> dict[str, Case]:
     # A slice of run-time length: whole tiles and a rest, both ended by the slice.
     case(FILLS, "from_on", "sm_75", *(f"N={n} s={s} grid=1 seed=2 {exact}" for n, s in ((2051, 1), (51, 49))))
     case(THREADS, "mixed_signs", "sm_80", "M=33 seed=17 grid=1 tol=0")
+    # Atomics: what one thread found goes round, in a loop too; order between them and tiles.
+    case(ATOMICS, "queue", "sm_75", "grid=1 seed=3 tol=0")
+    case(ATOMICS, "between_tiles", "sm_80", "grid=1 seed=6 tol=0")
     # Slices: every guard, shifted copies in place, snapshots.
     case(SLICES, "ragged_copy", "sm_80", "M=44 N=52 seed=1 tol=0", "M=4 N=4 seed=2 tol=0")
     case(SLICES, "ragged_copy", "sm_75", "M=3 N=7 seed=3 tol=0", tag="_odd")
