@@ -44,6 +44,7 @@ def test_only_operands_are_in_shared_memory_and_nothing_in_local_memory(
     assert plan.linked is not None
     assert (plan.linked.spill_store_bytes, plan.linked.spill_load_bytes, plan.linked.stack_bytes) == (0, 0, 0)
     assert ".local" not in handle.ptx
+    assert "per thread, no spills" in handle.report
     # No shared memory but for operands: those of the first product and those of the second.
     assert {b.label for b in plan.shared.buffers} == OPERANDS
     assert {c.a for c in plan.contractions} | {c.b for c in plan.contractions} == OPERANDS
