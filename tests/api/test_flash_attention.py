@@ -24,11 +24,9 @@ TALL = {"BR": 128, "BC": 32, "THREADS": 128}
 """One of the two fastest choices in f32 on an H200: 64 elements of the output to a thread, and 255 registers."""
 CASES = [
     ("flash_attention_fp32", "flash_attention", "sm_75", DEFAULT),
-    ("flash_attention_fp32", "flash_attention_causal", "sm_80", DEFAULT),
     ("flash_attention_fp32", "flash_attention_causal", "sm_90a", DEFAULT),
     ("flash_attention_fp32", "flash_attention", "sm_90a", TALL),
-    ("flash_attention_fp16", "flash_attention", "sm_80", DEFAULT),
-    ("flash_attention_fp16", "flash_attention_causal", "sm_90a", DEFAULT),
+    ("flash_attention_fp16", "flash_attention_causal", "sm_80", DEFAULT),
 ]
 
 

@@ -44,9 +44,22 @@ print("done")
 """
 
 
+LONG = ("flash_attention_fp16", "flash_attention_fp32", "kda_fp32")
+"""Examples that take seconds for each target: all targets are for the slow run."""
+
+
 def test_every_example_assembles_for_every_target() -> None:
+    assemble([path for path in EXAMPLES if path.stem not in LONG])
+
+
+@pytest.mark.slow
+def test_every_long_example_assembles_for_every_target() -> None:
+    assemble([path for path in EXAMPLES if path.stem in LONG])
+
+
+def assemble(paths: list[Path]) -> None:
     child = subprocess.run(
-        [sys.executable, "-c", ASSEMBLE, *map(str, EXAMPLES)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", ASSEMBLE, *map(str, paths)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     lines = child.stdout.splitlines()
     assert child.returncode == 0, f"ended at {lines[-1:]}: {child.stderr[-500:]}"
