@@ -96,13 +96,18 @@ def _wrapped(
     writes = [tracked[name] for name in written(i) if name in tracked]
     if i.opcode == "mov" and step is not None and unset and i.guard is None and len(i.operands) == 2:
         step, plain, writes = _copies_unset(step, [tracked[name] for name in sorted(unset)], writes), False, []
-    elif unset:
+    elif unset and not _picks_bytes(i):
         step, plain = _reads_unset(state, i, step, {name: tracked[name] for name in sorted(unset)}), False
     if writes and step is not None:
         step, plain = _sets(step, writes), False
     if i.guard is not None and step is not None and not (step is not None and _steers(i)):
         step, plain = _guarded(state.registers.row(i.guard), i.negated, step), False
     return step, plain
+
+
+def _picks_bytes(i: Instruction) -> bool:
+    """A permutation by a constant: LLVM joins bytes step by step and leaves a register unset whose byte none takes."""
+    return i.opcode == "prmt" and isinstance(i.operands[3], Imm)
 
 
 def _control(control: Any, rows: list[Array]) -> Any:
@@ -199,50 +204,83 @@ def _reads_unset(state: State, i: Instruction, step: Step | None, rows: dict[str
 def _watched(state: State, i: Instruction, step: Step) -> Step | None:
     """An instruction on the way to an address: watch it for signed overflow, and pass the taint on.
 
-    Only sums and products of 32 bits can overflow; all others merely carry the taint. Nothing is carried before the
-    first overflow happens, and a lane's taint is only reported when the lane uses the address.
+    A register's taint is how often 2^32 must be added to its value to have the exact one. Only sums and products of 32
+    bits can overflow, and their taint is computed: LLVM takes a sum apart so that a part of it wraps and the whole
+    wraps back. All others merely carry it. Nothing is carried before the first overflow happens, and a lane's taint is
+    only reported when the lane uses the address.
     """
     targets = [operand for operand in i.operands[:1] if isinstance(operand, Reg) and operand.type != "pred"]
     if not targets:
         return None
     taint = _taint_row(state, targets[0])
-    sources = [
-        _taint_row(state, operand) for operand in i.operands[1:] if isinstance(operand, Reg) and operand.type != "pred"
+    rows = [
+        _taint_row(state, operand) if isinstance(operand, Reg) and operand.type != "pred" else None
+        for operand in i.operands[1:]
     ]
     exact = _exact(state, i)
+    values = [state.source(i, operand, TYPES["s32"]) for operand in i.operands[1:]] if exact is not None else []
+
+    def turns(k: int) -> Array:
+        row: Array | None = rows[k]
+        none: Array = np.zeros(state.lanes, np.int64)
+        if row is None:
+            return none
+        return row
+
+    def carried(factors: list[Array]) -> Array:
+        if i.opcode in ("add", "sub"):
+            total: Array = turns(0) + (turns(1) if i.opcode == "add" else -turns(1))
+            return total
+        product: Array = turns(0) * factors[1] + turns(1) * factors[0]
+        if i.opcode == "mad":
+            product = product + turns(2)
+        return product
 
     def run(mask: Array | None) -> None:
-        over = None
+        # The target may be a source too: what is needed of the sources is read first.
         wide = exact() if exact is not None else None
+        factors = [value.astype(np.int64) for value in values] if state.tainted else []
         if mask is None:
             step.full()
         else:
             step.masked(mask)
-        if wide is not None:
-            over = wide + 0x8000_0000 >> 32 != 0  # what does not fit into 32 signed bits
-            if mask is not None:
-                over &= mask
-            if not over.any():
-                over = None
+        over = None if wide is None else (wide + 0x8000_0000) >> 32  # not 0 where it does not fit into 32 signed bits
         if over is not None:
-            state.tainted = True
-            for lane in np.flatnonzero(over).tolist():
-                state.overflows.setdefault(lane, i)
-        if state.tainted:
-            fresh = np.zeros(state.lanes, np.bool_)
-            for source in sources:
-                fresh |= source
-            if over is not None:
-                fresh |= over
-            np.copyto(taint, fresh, where=True if mask is None else mask)
+            hit = over != 0 if mask is None else (over != 0) & mask
+            if hit.any():
+                if not factors:
+                    factors = [np.zeros(state.lanes, np.int64)] * len(values)  # nothing was tainted before
+                state.tainted = True
+                for lane in np.flatnonzero(hit).tolist():
+                    state.overflows.setdefault(lane, i)
+        if not state.tainted:
+            return
+        if over is not None:
+            fresh = carried(factors) + over
+        elif i.opcode == "mov":
+            fresh = turns(0)
+        else:
+            fresh = np.zeros(state.lanes, np.int64)
+            for row in rows:
+                if row is not None:
+                    fresh |= row != 0
+        np.copyto(taint, fresh, where=True if mask is None else mask)
 
     return Step(lambda: run(None), run)
 
 
 def _taint_row(state: State, register: Reg) -> Array:
     if register.name not in state.taint:
-        state.taint[register.name] = np.zeros(state.lanes, np.bool_)
+        state.taint[register.name] = np.zeros(state.lanes, np.int64)
     return state.taint[register.name]
+
+
+FAR = 1 << 30
+
+
+def _far(value: int) -> bool:
+    """Whether a constant is so large that LLVM made it: half of a range test, that the other half wraps back."""
+    return FAR <= value & 0xFFFF_FFFF <= 0x1_0000_0000 - FAR
 
 
 def _exact(state: State, i: Instruction) -> Callable[[], Array] | None:
@@ -250,6 +288,8 @@ def _exact(state: State, i: Instruction) -> Callable[[], Array] | None:
     if not i.modifiers or i.modifiers[-1] != "s32" or i.opcode not in ("add", "sub", "mul", "mad"):
         return None
     if i.opcode in ("mul", "mad") and "lo" not in i.modifiers:
+        return None
+    if any(isinstance(operand, Imm) and _far(int(operand.value)) for operand in i.operands[1:]):
         return None
     s32 = TYPES["s32"]
     operands = [state.source(i, operand, s32) for operand in i.operands[1:]]

@@ -245,8 +245,9 @@ def _address_slice(entry: Entry) -> frozenset[int]:
     """The instructions that compute 32-bit signed indices which are widened, as signed, into addresses.
 
     Backwards from the bases of memory operands through 64-bit arithmetic to `mul.wide.s32`, `mad.wide.s32` and
-    `cvt.s64.s32`, and from there through 32-bit integer arithmetic. Unsigned widening does not count: its operand may
-    well lie above 2^31.
+    `cvt.s64.s32`, and from there through 32-bit integer arithmetic. A sum with a logically shifted number is none: so
+    does LLVM round a division of a signed number. Unsigned widening does not count: its operand may well lie above
+    2^31.
     """
     by_register: dict[str, list[int]] = {}
     for at, i in enumerate(entry.body):
@@ -289,6 +290,8 @@ def _address_slice(entry: Entry) -> frozenset[int]:
             if i.opcode in INDEX_OPS and i.modifiers and i.modifiers[-1] in ("s32", "b32", "u32"):
                 if i.opcode in ("mul", "mad") and "lo" not in i.modifiers:
                     continue
-                found.add(at)
                 work += list(read_by(i))
+                halves = (entry.body[k] for name in read_by(i) for k in by_register.get(name, ()))
+                if i.opcode != "add" or not any(h.opcode == "shr" and h.modifiers[-1] == "u32" for h in halves):
+                    found.add(at)
     return frozenset(found)
