@@ -474,3 +474,7 @@ class Convert(Op):
         yield from _same("elements", element(self.a.type), element(self.out.type))
         if shape_of(self.a.type) != shape_of(self.out.type):
             yield f"{self.a.type} into {self.out.type}"
+
+
+ELEMENTWISE = (Unary, Binary, Compare, Select, Fma, Cast)
+"""Ops that make each element of their result from the elements of their operands at the same place."""

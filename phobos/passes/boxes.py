@@ -14,25 +14,19 @@ from ..ir.build import Builder, Index
 from ..ir.core import Op, Value
 from ..ir.shape_ops import Gather, Transpose
 from ..ir.tile_ops import (
-    Binary,
+    ELEMENTWISE,
     Broadcast,
-    Cast,
-    Compare,
     Dot,
-    Fma,
     For,
     Iota,
     Load,
     Reshape,
-    Select,
     Splat,
-    Unary,
     Yield,
     shape_of,
 )
 from ..ir.types import INDEX, Tile, matched_axes
 
-ELEMENTWISE = (Unary, Binary, Compare, Select, Fma, Cast)
 Values = tuple[Value, ...]
 
 

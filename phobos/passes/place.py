@@ -22,20 +22,15 @@ from ..ir.kernel import Kernel
 from ..ir.reduce_ops import Reduce, ReduceArg
 from ..ir.shape_ops import Gather, Scan, Transpose
 from ..ir.tile_ops import (
-    Binary,
+    ELEMENTWISE,
     Broadcast,
-    Cast,
-    Compare,
     Convert,
     Dot,
-    Fma,
     For,
     If,
     Load,
     Reshape,
-    Select,
     Store,
-    Unary,
     While,
     shape_of,
 )
@@ -53,7 +48,6 @@ MOST_ELEMENTS = 512
 minutes over it."""
 Edge = Broadcast | Reshape | Transpose | Reduce | ReduceArg
 """Ops between two classes."""
-ELEMENTWISE = (Unary, Binary, Compare, Select, Fma, Cast)
 
 
 @dataclass(eq=False)

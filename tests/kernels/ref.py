@@ -3,9 +3,6 @@
 Where a kernel's result is exact, or its rounding is what is tested, the function rounds where the kernel does.
 """
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -117,7 +114,7 @@ def wraps(X: Array, Y: Array, Z: Array) -> Result:
     return {"Y": (X * 100).astype(np.int8), "Z": X * 100 * 100000000}
 
 
-def signs(A: Array, B: Array, F: Array, I: Array) -> Result:  # noqa: E741
+def signs(A: Array, B: Array, F: Array, I: Array) -> Result:
     return {"F": A * 0.5, "I": A - (B + 250) % 256}
 
 

@@ -19,7 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import IO
@@ -227,12 +227,8 @@ def main() -> int:
     given = parser.parse_args()
     targets = given.targets or ("sm_90a" if given.gpu else "sm_75,sm_80,sm_90")
     campaign = Campaign(tuple(targets.split(",")), bool(given.gpu), given.jobs, given.timeout)
-    log = open(given.log, "w", encoding="utf-8") if given.log else None  # noqa: SIM115 - closed below
-    try:
+    with open(given.log, "w", encoding="utf-8") if given.log else nullcontext() as log:
         return 1 if run(campaign, given.seed, given.gpu or given.count, log, given.show) else 0
-    finally:
-        if log is not None:
-            log.close()
 
 
 if __name__ == "__main__":

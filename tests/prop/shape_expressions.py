@@ -238,7 +238,11 @@ class ShapeExpressions(Expressions):
             a, b = r.randint(-2, 3), r.randint(-2, 3)
             body = f"return {elem}(i * {a} + j * {b} + k)" if a >= 0 and b >= 0 else f"return {elem}(i - j + k)"
             x, y = (a, b) if a >= 0 and b >= 0 else (1, -1)
-            do = lambda c: convert(c, i * x + j * y + k.do(c), "i64", elem)  # noqa: E731
+
+            def numbers(c: Cta) -> Array:
+                return convert(c, i * x + j * y + k.do(c), "i64", elem)
+
+            do = numbers
         elif form == "band":
             n = self.literal(elem)
             body = f"let d = i - j\n  return where(d < k && d > -3, {elem}(d), {elem}({n.text}))"

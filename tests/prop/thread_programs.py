@@ -120,8 +120,8 @@ class Threads(ThreadValues):
         at[axis] = here
         target = Spot(made, tuple(at), True)
         group.touched.spots.append((target, True))
-        start, by, stop = group.index, "ctx.threads", self.extent(made, axis)
-        step: Meaning = lambda c: self.threads  # noqa: E731
+        start, stop = group.index, self.extent(made, axis)
+        by, step = "ctx.threads", lambda c: self.threads
         if start.text.startswith("(ctx.block"):
             letter = start.text[len("(ctx.block.")]
             by, step = f"ctx.grid.{letter} * ctx.threads", lambda c: c.values[f"g{letter}"] * self.threads
@@ -270,8 +270,7 @@ class Threads(ThreadValues):
             def first(c: Cta) -> None:
                 c.values[v] = convert(c, source.read(c), have, elem)
         else:
-            head, value = [], self.lane_value(elem, [], 1)
-            first = lambda c: None  # noqa: E731
+            head, value, first = [], self.lane_value(elem, [], 1), lambda c: None
         self.note("store of a run")
 
         def do(c: Cta) -> None:

@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy: one function per kernel, called as `examples/ref.py` says."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -21,7 +18,7 @@ def histogram(X: Array, H: Array) -> Result:
     return {"H": H + np.bincount(X.astype(np.int64) & 15, minlength=16)}
 
 
-def tickets(C: Array, O: Array, S: Array, D: Array, E: Array) -> Result:  # noqa: E741
+def tickets(C: Array, O: Array, S: Array, D: Array, E: Array) -> Result:
     def twice(first: Array) -> Array:
         drawn = int(first[0]) + np.arange(8)
         return 2 * drawn[np.argsort(drawn & 7)]
@@ -34,7 +31,7 @@ def queue(C: Array, D: Array) -> Result:
     return {"C": np.array([7]), "D": 100 * np.arange(6)[:, None] + np.arange(64)}
 
 
-def once_per_warp(C: Array, O: Array, L: Array, F: Array, P: Array) -> Result:  # noqa: E741
+def once_per_warp(C: Array, O: Array, L: Array, F: Array, P: Array) -> Result:
     once = C + 3 + np.array([10, 0])
     found = L[..., None] + C[..., None] + np.arange(32)
     return {
@@ -50,13 +47,13 @@ def how_often(C: Array) -> Result:
     return {"C": C + 2 * np.array([1, 3, 96, 15, 32])}
 
 
-def between_tiles(A: Array, O: Array, B: Array) -> Result:  # noqa: E741
+def between_tiles(A: Array, O: Array, B: Array) -> Result:
     t = np.arange(64) + 1000
     after = t + 10 * (np.arange(64) == 5)
     return {"A": after, "O": after + t + 1005, "B": np.arange(64)}
 
 
-def among_points(A: Array, O: Array) -> Result:  # noqa: E741
+def among_points(A: Array, O: Array) -> Result:
     return {"A": np.array([8, 8]), "O": np.full(64, 16)}
 
 
@@ -79,12 +76,12 @@ def assigned(A: Array, B: Array, H: Array) -> Result:
 # ---- atomics_by_type.ph ------------------------------------------------------------------------------------------
 
 
-def sums(X: Array, F: Array, H: Array, B: Array, I: Array, L: Array) -> Result:  # noqa: E741
+def sums(X: Array, F: Array, H: Array, B: Array, I: Array, L: Array) -> Result:
     more = np.array([X[i::4].sum() for i in range(4)])
     return {"F": F + more, "H": H + more, "B": B + more, "I": I + more, "L": L + more}
 
 
-def literals(H: Array, B: Array, F: Array, O: Array) -> Result:  # noqa: E741
+def literals(H: Array, B: Array, F: Array, O: Array) -> Result:
     wide = float(np.float32(42.0) + np.float32(0.1))
     # 1e4 is a bf16 no more than 42.5 is; it rounds to 9984.
     found = [[-1e4, 1e4, 42, 42.5], [-9984, 9984, 42, 42.5], [-1e4, 1e4, 42, wide]]
@@ -103,7 +100,7 @@ def extremes(X: Array, F: Array, H: Array, B: Array) -> Result:
     return {"F": of(F, X), "H": of(H, X.astype(np.float16).astype(np.float64)), "B": of(B, bf16)}
 
 
-def integers(X: Array, I: Array, L: Array) -> Result:  # noqa: E741
+def integers(X: Array, I: Array, L: Array) -> Result:
     x = X.astype(np.int64)
     wrapped = (int(I[2]) + int(x.sum()) + 2**31) % 2**32 - 2**31
     total = int(L[2]) + 3 * int(x.sum())
@@ -113,13 +110,13 @@ def integers(X: Array, I: Array, L: Array) -> Result:  # noqa: E741
     }
 
 
-def swaps(I: Array, L: Array, W: Array) -> Result:  # noqa: E741
+def swaps(I: Array, L: Array, W: Array) -> Result:
     return {"I": np.array([9]), "L": np.array([7, 3]), "W": np.array([5, 9, W[2] + 1, 1])}
 
 
-def by_swaps(I: Array) -> Result:  # noqa: E741
+def by_swaps(I: Array) -> Result:
     return {"I": I + 4 * np.arange(32).sum()}
 
 
-def handed_over(O: Array, C: Array) -> Result:  # noqa: E741
+def handed_over(O: Array, C: Array) -> Result:
     return {"O": 3 * np.arange(63, -1, -1), "C": C + 3 * np.arange(64).sum()}

@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy, one function per kernel, with the rounding that is tested."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -84,7 +81,7 @@ def points_store(A: Array, V: Array) -> Result:
     return {"A": a, "V": (V + np.arange(len(V))) * 2}
 
 
-def bytes(A: Array, B: Array, F: Array, I: Array) -> Result:  # noqa: E741
+def bytes(A: Array, B: Array, F: Array, I: Array) -> Result:
     return {"A": put(A, -56), "B": put(B, 200), "F": put(F, -56, 200), "I": put(I, -56, 200, 144)}
 
 
@@ -230,7 +227,7 @@ def three_masked(A: Array, B: Array, C: Array, Y: Array) -> Result:
     return {"Y": A + B + C}
 
 
-def long_offset(X: Array, Y: Array, l: int) -> Result:  # noqa: E741
+def long_offset(X: Array, Y: Array, l: int) -> Result:
     y = Y.copy()
     y[24:32], y[40] = X[16:24], X[48]
     return {"Y": y}
@@ -341,7 +338,7 @@ def bf16_rounding(X: Array, B: Array) -> Result:
     return {"B": np.array([*rounded[:30], np.nan, -np.inf])}
 
 
-def point_widths(L: Array, I: Array) -> Result:  # noqa: E741
+def point_widths(L: Array, I: Array) -> Result:
     x = I.copy()
     x[0], x[1] = L[1] * 3, 5
     y = L.copy()
@@ -349,7 +346,7 @@ def point_widths(L: Array, I: Array) -> Result:  # noqa: E741
     return {"L": y, "I": x}
 
 
-def constants_convert(H: Array, I: Array, n: int, m: int) -> Result:  # noqa: E741
+def constants_convert(H: Array, I: Array, n: int, m: int) -> Result:
     half = float(np.float16(0.2))
     return {"H": put(H, half, half, bf16(0.2)), "I": put(I, 44, 253, 2048)}
 

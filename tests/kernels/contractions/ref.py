@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy: one function per kernel. All but `long_sum` are exact."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -127,7 +124,7 @@ def whole_and_rest(A: Array, B: Array, C: Array) -> Result:
     return {"C": A @ B}
 
 
-def index_of_each_trip(I: Array, A: Array, B: Array, Y: Array, C: Array, n: int) -> Result:  # noqa: E741
+def index_of_each_trip(I: Array, A: Array, B: Array, Y: Array, C: Array, n: int) -> Result:
     return {"I": np.arange(7, -1, -1), "Y": np.arange(8, 0, -1), "C": A @ B}
 
 

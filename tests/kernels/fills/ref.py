@@ -3,9 +3,6 @@
 Slices are cut to the tensor first, since NumPy counts negative ones from the end.
 """
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any

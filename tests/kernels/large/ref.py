@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy, one function per kernel: exact, or as its run line says."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -155,7 +152,7 @@ def two_products(A: Array, B: Array, D: Array, E: Array) -> Result:
     return {"E": (A @ B * 2) @ D + 1}
 
 
-def scores(Q: Array, K: Array, V: Array, O: Array, M: Array) -> Result:  # noqa: E741
+def scores(Q: Array, K: Array, V: Array, O: Array, M: Array) -> Result:
     s = Q @ K.T
     m = s.max(1, keepdims=True)
     return {"M": m, "O": (s == m).astype(np.float32) @ V}

@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy, one function per kernel: exact, or as its run line says."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -101,7 +98,7 @@ def largest_is_zero(X: Array, Y: Array) -> Result:
     return {"Y": np.zeros(2)}
 
 
-def sum_types(B: Array, H: Array, I: Array, Y: Array, Z: Array) -> Result:  # noqa: E741
+def sum_types(B: Array, H: Array, I: Array, Y: Array, Z: Array) -> Result:
     return {"Y": put(Y, 1024, 102400), "Z": put(Z, 7 * 1024, 1024)}
 
 

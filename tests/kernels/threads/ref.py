@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy: one function per kernel, called as `examples/ref.py` says."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy, one function per kernel: exact."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -29,20 +26,20 @@ def _attention(Q: Array, K: Array, V: Array, seen: Array | None = None) -> Array
     return out
 
 
-def attention(Q: Array, K: Array, V: Array, O: Array) -> Result:  # noqa: E741
+def attention(Q: Array, K: Array, V: Array, O: Array) -> Result:
     return {"O": _attention(Q, K, V)}
 
 
-def attention_f16(Q: Array, K: Array, V: Array, O: Array) -> Result:  # noqa: E741
+def attention_f16(Q: Array, K: Array, V: Array, O: Array) -> Result:
     return {"O": _attention(*(a.astype(np.float64) for a in (Q, K, V)))}
 
 
-def attention_causal(Q: Array, K: Array, V: Array, O: Array) -> Result:  # noqa: E741
+def attention_causal(Q: Array, K: Array, V: Array, O: Array) -> Result:
     n = Q.shape[1]
     return {"O": _attention(Q, K, V, np.tril(np.ones((n, n), bool)))}
 
 
-def linear_attention(Q: Array, K: Array, V: Array, A: Array, O: Array) -> Result:  # noqa: E741
+def linear_attention(Q: Array, K: Array, V: Array, A: Array, O: Array) -> Result:
     running = np.concatenate([np.cumsum(A[t : t + 16], axis=0) for t in range(0, len(A), 16)])
     return {"O": np.tril(Q @ (K * running).T) @ V}
 

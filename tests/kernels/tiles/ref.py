@@ -1,8 +1,5 @@
 """What the kernels beside this file compute, in NumPy: one function per kernel, in the kernels' own types."""
 
-# Parameters are called as the kernels' tensors are.
-# ruff: noqa: N803
-
 from __future__ import annotations
 
 from typing import Any
@@ -129,7 +126,7 @@ def _folded(a: Array, last: float) -> Array:
     return out
 
 
-def wide_types(A: Array, I: Array, J: Array, Y: Array, L: Array, K: Array) -> Result:  # noqa: E741
+def wide_types(A: Array, I: Array, J: Array, Y: Array, L: Array, K: Array) -> Result:
     return {"Y": _folded(A, 0.5), "L": _folded(I, 1), "K": _folded(J, 1)}
 
 
@@ -271,7 +268,7 @@ def of_an_expression(A: Array, Y: Array) -> Result:
     return {"Y": A[8:24] * 2 + max(A[3], np.float32(0))}
 
 
-def converted(A: Array, I: Array, Y: Array, J: Array) -> Result:  # noqa: E741
+def converted(A: Array, I: Array, Y: Array, J: Array) -> Result:
     t, b = A.copy(), np.full(16, 3, np.int8)
     t[2] = I
     t[3, :8] += I[8:]
