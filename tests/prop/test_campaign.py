@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import time
 from typing import Any
 
@@ -26,8 +28,15 @@ def test_programs_are_compared_and_counted(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_child_that_hangs_is_a_failure_with_its_seed() -> None:
     campaign = Campaign(("sm_80",), False, jobs=1, limit=0.0)
-    (found,) = campaign.outcomes(7, 1)
+    child = Child(campaign.targets, False)
+    campaign.children.append(child)
+    assert child.process.pid is not None
+    os.kill(child.process.pid, signal.SIGSTOP)
+    child.give(7)
+    (found,) = campaign._gathered()
     assert (found.seed, found.failures) == (7, [("all", "took more than 0 s")])
+    assert campaign.children == []
+    assert not child.process.is_alive()
 
 
 def test_a_child_that_dies_is_a_failure_with_its_seed() -> None:
