@@ -11,9 +11,6 @@ import phobos
 from phobos.runline import RunLine, expected, judge, load_reference, make_inputs
 from tests.kernels.test_kernels import runs
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-CHIPS = ("sm_75", "sm_80", "sm_90")
-
 
 @cache
 def module(path: Path, chip: str) -> phobos.Module:
