@@ -41,10 +41,18 @@ WITHOUT_CP_ASYNC = ("gemm_fp32", "matmul")
 
 
 def cases() -> list[object]:
+    """A kernel's first run line; its others are in the slow run, and all of them go through the simulator."""
     return [
-        pytest.param(path, line, chip, id=f"{path.stem}-{line.kernel}-{line.span.line}-{chip}")
+        pytest.param(
+            path,
+            line,
+            chip,
+            id=f"{path.stem}-{line.kernel}-{line.span.line}-{chip}",
+            marks=[] if line.kernel not in {other.kernel for other in lines[:k]} else [pytest.mark.slow],
+        )
         for path in FILES
-        for line in parse_run_lines(path.read_text(), path.name)
+        for lines in [parse_run_lines(path.read_text(), path.name)]
+        for k, line in enumerate(lines)
         for chip in (("sm_80", "sm_75") if path.stem in WITHOUT_CP_ASYNC else ("sm_80",))
     ]
 
